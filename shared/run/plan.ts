@@ -1,6 +1,6 @@
 /** The plan artefact and the work items that hang on it. Written once by the plan stage, never edited (DESIGN section 2, 3). */
 import type { IdentityRules, Root } from '#shared/identity/types.ts';
-import type { ResolvedInput } from './input.ts';
+import type { ResolvedInput } from './resolved-input.ts';
 
 export interface GateResult {
   readonly name: string;
