@@ -1,0 +1,115 @@
+/**
+ * The file of a filter shard: one key range, two filters (content and metadata references), raw bits, never compressed,
+ * since half-full filters do not shrink. Layout, little-endian:
+ *
+ * ```
+ *  0  magic 'ICSWPFLT'        8 bytes
+ *  8  version                 u32
+ * 12  k                       u32
+ * 16  salt                    u64
+ * 24  hash name, zero padded  8 bytes
+ * 32  content bits, entries   u64, u64
+ * 48  metadata bits, entries  u64, u64
+ * 64  SHA-256                 32 bytes over bytes 0..63 and everything after the header
+ * 96  content bits, then metadata bits
+ * ```
+ */
+import { createHash } from 'node:crypto';
+import { FilterMismatchError } from '#shared/errors.ts';
+import { BloomFilter, bitsFor, expectedFpp, highHalf, lowHalf, PROBES, TARGET_FPP } from './bloom.ts';
+import { HASH_NAME } from './key-hash.ts';
+
+const MAGIC = 'ICSWPFLT';
+const VERSION = 1;
+const HEADER_BYTES = 96;
+const CHECKED_BYTES = 64;
+
+/** A loaded shard: what a lister asks. */
+export interface FilterShard {
+  readonly contentEntries: number;
+  readonly metadataEntries: number;
+  hasContent(fingerprint: bigint): boolean;
+  hasMetadata(fingerprint: bigint): boolean;
+}
+
+export interface EncodedShard {
+  readonly bytes: Buffer;
+  /** The larger of the two filters' expected rates. */
+  readonly expectedFpp: number;
+}
+
+/** Builds a shard from sorted or unsorted, distinct fingerprints. */
+export function encodeFilterShard(content: BigUint64Array, metadata: BigUint64Array, salt: string): EncodedShard {
+  const filters = [content, metadata].map((fingerprints) => {
+    const filter = new BloomFilter(bitsFor(fingerprints.length));
+    for (const fingerprint of fingerprints) filter.add(lowHalf(fingerprint), highHalf(fingerprint));
+    return filter;
+  });
+  const [contentFilter, metadataFilter] = filters as [BloomFilter, BloomFilter];
+  const header = Buffer.alloc(HEADER_BYTES);
+  header.write(MAGIC, 0, 'latin1');
+  header.writeUInt32LE(VERSION, 8);
+  header.writeUInt32LE(PROBES, 12);
+  header.writeBigUInt64LE(BigInt(`0x${salt}`), 16);
+  header.write(HASH_NAME, 24, 8, 'latin1');
+  header.writeBigUInt64LE(BigInt(contentFilter.bits), 32);
+  header.writeBigUInt64LE(BigInt(content.length), 40);
+  header.writeBigUInt64LE(BigInt(metadataFilter.bits), 48);
+  header.writeBigUInt64LE(BigInt(metadata.length), 56);
+  checksum(header, contentFilter.bytes, metadataFilter.bytes).copy(header, CHECKED_BYTES);
+  return {
+    bytes: Buffer.concat([header, contentFilter.bytes, metadataFilter.bytes]),
+    expectedFpp: Math.max(
+      expectedFpp(contentFilter.bits, content.length),
+      expectedFpp(metadataFilter.bits, metadata.length),
+    ),
+  };
+}
+
+/**
+ * Loads a shard and checks all of it. An empty, cut, foreign or altered file would say "not referenced" for live files, so
+ * each of them is a {@link FilterMismatchError}.
+ */
+export function decodeFilterShard(bytes: Buffer, salt: string, name: string): FilterShard {
+  const fail = (what: string): never => {
+    throw new FilterMismatchError(`Filter shard ${name} ${what}; start a new run.`);
+  };
+  if (bytes.length < HEADER_BYTES) fail(`has ${bytes.length} bytes, less than its header`);
+  if (bytes.toString('latin1', 0, 8) !== MAGIC) fail('does not begin as a filter shard');
+  if (bytes.readUInt32LE(8) !== VERSION) fail(`has version ${bytes.readUInt32LE(8)}, not ${VERSION}`);
+  if (bytes.readUInt32LE(12) !== PROBES) fail(`has ${bytes.readUInt32LE(12)} probes, not ${PROBES}`);
+  if (bytes.readBigUInt64LE(16) !== BigInt(`0x${salt}`)) fail('has the salt of another run');
+  const hashName = bytes.toString('latin1', 24, 32).replace(/\0+$/, '');
+  if (hashName !== HASH_NAME) fail(`was hashed by ${hashName}, not ${HASH_NAME}`);
+  const [contentBits, contentEntries, metadataBits, metadataEntries] = [32, 40, 48, 56].map((at) =>
+    Number(bytes.readBigUInt64LE(at)),
+  ) as [number, number, number, number];
+  for (const bits of [contentBits, metadataBits]) {
+    if (!Number.isSafeInteger(bits) || bits <= 0 || bits % 64 !== 0) fail(`states ${bits} bits`);
+  }
+  const expected = HEADER_BYTES + contentBits / 8 + metadataBits / 8;
+  if (bytes.length !== expected) fail(`has ${bytes.length} bytes, its header promises ${expected}`);
+  const content = bytes.subarray(HEADER_BYTES, HEADER_BYTES + contentBits / 8);
+  const metadata = bytes.subarray(HEADER_BYTES + contentBits / 8);
+  const stored = bytes.subarray(CHECKED_BYTES, HEADER_BYTES);
+  if (!checksum(bytes.subarray(0, HEADER_BYTES), content, metadata).equals(stored)) fail('fails its checksum');
+  for (const [bits, entries] of [
+    [contentBits, contentEntries],
+    [metadataBits, metadataEntries],
+  ] as const) {
+    const rate = expectedFpp(bits, entries);
+    if (!(rate <= 2 * TARGET_FPP)) fail(`is too full: ${rate} false positives expected, ${TARGET_FPP} aimed at`);
+  }
+  const contentFilter = new BloomFilter(contentBits, content);
+  const metadataFilter = new BloomFilter(metadataBits, metadata);
+  return {
+    contentEntries,
+    metadataEntries,
+    hasContent: (fingerprint) => contentFilter.has(lowHalf(fingerprint), highHalf(fingerprint)),
+    hasMetadata: (fingerprint) => metadataFilter.has(lowHalf(fingerprint), highHalf(fingerprint)),
+  };
+}
+
+function checksum(header: Uint8Array, content: Uint8Array, metadata: Uint8Array): Buffer {
+  return createHash('sha256').update(header.subarray(0, CHECKED_BYTES)).update(content).update(metadata).digest();
+}
