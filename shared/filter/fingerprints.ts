@@ -70,5 +70,6 @@ export function countAbsent(wanted: BigUint64Array, present: BigUint64Array): nu
 }
 
 function requireLittleEndian(): void {
-  if (new Uint8Array(new Uint16Array([1]).buffer)[0] !== 1) throw new Error('Fingerprints need a little-endian machine.');
+  if (new Uint8Array(new Uint16Array([1]).buffer)[0] !== 1)
+    throw new Error('Fingerprints need a little-endian machine.');
 }

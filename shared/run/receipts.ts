@@ -11,7 +11,18 @@ export interface ReceiptBase {
  * Fingerprints of one scan shard, one section per key range and group, each section a sorted run of u64 little-endian.
  * `offset` in bytes within the fragment object named by `object` (index into `objects`).
  */
-export type FragmentGroup = 'content_covered' | 'content_inside' | 'content_outside' | 'metadata_inside' | 'metadata_outside';
+export type FragmentGroup =
+  /** Counts for coverage: a live entry of the pinned metadata, under the roots. */
+  | 'content_covered'
+  | 'content_inside'
+  | 'content_outside'
+  | 'metadata_inside'
+  | 'metadata_outside'
+  /** A further spelling of a reference (both keys of an alias): protects, counts nowhere. */
+  | 'content_alias'
+  | 'metadata_alias'
+  /** Named only by DELETED entries of this shard: protects nothing, counted. */
+  | 'deleted_entry';
 
 export interface FragmentSection {
   readonly object: number;
@@ -50,8 +61,6 @@ export interface ScanReceipt extends ReceiptBase {
   readonly faults: readonly ReferenceFaultTally[];
   /** References under a folded root whose raw spelling is none of the listed spellings; raw prefixes, at most 20. */
   readonly unlisted_spellings: readonly string[];
-  /** Fingerprints (hex) of paths named only by DELETED entries in this shard, at most 100,000; the rest is only counted. */
-  readonly deleted_only: ObjectRef | null;
   readonly requests: RequestCounts;
 }
 
@@ -59,7 +68,14 @@ export interface BuildReceipt extends ReceiptBase {
   readonly range: number;
   readonly fragments: number;
   readonly entries_merged: number;
-  readonly distinct: { readonly content: number; readonly metadata: number; readonly covered: number; readonly inside: number };
+  readonly distinct: {
+    readonly content: number;
+    readonly metadata: number;
+    readonly covered: number;
+    readonly outside: number;
+    /** Named by DELETED entries and live nowhere. */
+    readonly deleted_only: number;
+  };
   readonly filter: ObjectRef;
   /** Sorted u64 fingerprints of the covered references, for the coverage rule. */
   readonly coverage: ObjectRef;

@@ -1,0 +1,125 @@
+/**
+ * Fragments: fingerprints by key range and group, written as sorted sections of one object, so that whoever takes a range
+ * reads only its own bytes (DESIGN section 5).
+ */
+import { FingerprintList, fromBytes, toBytes } from '#shared/filter/fingerprints.ts';
+import type { ObjectRef } from './plan.ts';
+import type { FragmentGroup, FragmentSection } from './receipts.ts';
+import type { RunArtefacts } from './run-artefacts.ts';
+
+export interface WrittenFragments {
+  readonly objects: readonly ObjectRef[];
+  readonly sections: readonly FragmentSection[];
+  readonly entries: number;
+}
+
+export const NO_FRAGMENTS: WrittenFragments = { objects: [], sections: [], entries: 0 };
+
+export class FragmentBuffer {
+  #lists = new Map<string, { readonly range: number; readonly group: FragmentGroup; readonly list: FingerprintList }>();
+  #length = 0;
+
+  /** Fingerprints held; eight bytes each. */
+  get length(): number {
+    return this.#length;
+  }
+
+  add(range: number, group: FragmentGroup, fingerprint: bigint): void {
+    const name = `${range}/${group}`;
+    let entry = this.#lists.get(name);
+    if (entry === undefined) {
+      entry = { range, group, list: new FingerprintList() };
+      this.#lists.set(name, entry);
+    }
+    entry.list.push(fingerprint);
+    this.#length++;
+  }
+
+  /** Writes everything held as one object, appended to what was written before, and empties the buffer. */
+  async flush(artefacts: RunArtefacts, name: string, before: WrittenFragments): Promise<WrittenFragments> {
+    if (this.#length === 0) return before;
+    const entries = this.#length;
+    const lists = [...this.#lists.values()].sort((a, b) => a.range - b.range || (a.group < b.group ? -1 : 1));
+    this.#lists = new Map();
+    this.#length = 0;
+    const parts: Buffer[] = [];
+    const sections: FragmentSection[] = [];
+    let offset = 0;
+    for (const { range, group, list } of lists) {
+      const bytes = toBytes(list.sorted());
+      sections.push({ object: before.objects.length, range, group, offset, entries: list.length });
+      parts.push(bytes);
+      offset += bytes.length;
+    }
+    const object = await artefacts.write(name, Buffer.concat(parts), entries);
+    return {
+      objects: [...before.objects, object],
+      sections: [...before.sections, ...sections],
+      entries: before.entries + entries,
+    };
+  }
+}
+
+type ErrorClass = new (message: string) => Error;
+
+/**
+ * Reads the sections of one key range out of a receipt's fragments, whole objects where the range has most of them.
+ * Short, unsorted or overlapping bytes are an error: a lost fingerprint would be a lost file.
+ */
+export async function* readSections(
+  artefacts: RunArtefacts,
+  written: Pick<WrittenFragments, 'objects' | 'sections'>,
+  range: number,
+  Mismatch: ErrorClass,
+): AsyncGenerator<{ readonly group: FragmentGroup; readonly fingerprints: BigUint64Array }> {
+  for (const [index, object] of written.objects.entries()) {
+    const all = written.sections.filter((section) => section.object === index);
+    checkLayout(artefacts, object, all, Mismatch);
+    const mine = all.filter((section) => section.range === range);
+    if (mine.length === 0) continue;
+    const start = (mine[0] as FragmentSection).offset;
+    const last = mine.at(-1) as FragmentSection;
+    const length = last.offset + last.entries * 8 - start;
+    // The whole object can be checked by its digest, a part of it by length and order only.
+    const bytes =
+      length * 2 >= object.bytes
+        ? (await artefacts.readNamed(object, Mismatch)).subarray(start, start + length)
+        : await artefacts.readRange(object.name, start, length);
+    if (bytes.length !== length) {
+      throw new Mismatch(
+        `Fragment ${artefacts.absoluteKey(object.name)} is shorter than its receipt says; start a new run.`,
+      );
+    }
+    for (const section of mine) {
+      const from = section.offset - start;
+      const fingerprints = fromBytes(bytes.subarray(from, from + section.entries * 8));
+      for (let at = 1; at < fingerprints.length; at++) {
+        if ((fingerprints[at] as bigint) < (fingerprints[at - 1] as bigint)) {
+          throw new Mismatch(`Fragment ${artefacts.absoluteKey(object.name)} is not in order; start a new run.`);
+        }
+      }
+      yield { group: section.group, fingerprints };
+    }
+  }
+}
+
+/** The sections of an object lie end to end, by range, and fill it exactly. */
+function checkLayout(
+  artefacts: RunArtefacts,
+  object: ObjectRef,
+  sections: readonly FragmentSection[],
+  Mismatch: ErrorClass,
+): void {
+  let offset = 0;
+  let range = 0;
+  for (const section of sections) {
+    if (section.offset !== offset || section.range < range || !(section.entries > 0)) offset = Number.NaN;
+    offset += section.entries * 8;
+    range = section.range;
+  }
+  if (offset !== object.bytes || object.entries * 8 !== object.bytes) {
+    throw new Mismatch(
+      `The receipt of fragment ${artefacts.absoluteKey(object.name)} contradicts itself; start a new run.`,
+    );
+  }
+}
