@@ -1,0 +1,37 @@
+/** Streams what a seal lists, chunk by chunk: memory holds one chunk, whatever the table's size. */
+import { createHash } from 'node:crypto';
+import { ScanIncompleteError } from '#shared/errors.ts';
+import { recordedPath } from '#shared/identity/references.ts';
+import { artefact } from '#shared/run/artefacts.ts';
+import type { CandidateLine } from '#shared/run/receipts.ts';
+import type { RunArtefacts } from '#shared/run/run-artefacts.ts';
+import type { Seal } from '#shared/run/seal.ts';
+import { type OrphanLine, orphanLine } from './orphan-line.ts';
+
+/** The seal of a run, or undefined where it never came to one. Its digest must be the one of the record. */
+export async function readSeal(artefacts: RunArtefacts, planDigest: string | null): Promise<Seal | undefined> {
+  const bytes = await artefacts.read(artefact.seal);
+  if (bytes === undefined) return undefined;
+  if (planDigest !== null && createHash('sha256').update(bytes).digest('hex') !== planDigest) {
+    throw new ScanIncompleteError(
+      `The seal ${artefacts.absoluteKey(artefact.seal)} is not the one that the run's record names; plan again.`,
+    );
+  }
+  return JSON.parse(bytes.toString('utf8')) as Seal;
+}
+
+/** Every listed file of the seal, as it was sealed: a chunk that is gone, short or altered ends the stream with an error. */
+export async function* sealedCandidates(artefacts: RunArtefacts, seal: Seal): AsyncGenerator<CandidateLine> {
+  for (const batch of seal.batches) {
+    for (const chunk of batch.chunks) {
+      yield* await artefacts.readNamedLines<CandidateLine>(chunk, ScanIncompleteError);
+    }
+  }
+}
+
+/** The same as lines of `--output jsonl`, spelled as the table's metadata spells its paths. */
+export async function* sealedOrphans(artefacts: RunArtefacts, seal: Seal): AsyncGenerator<OrphanLine> {
+  const plan = await artefacts.readPlan(seal.plan_hash);
+  const spell = (bucket: string, key: string): string => recordedPath(bucket, key, plan.identity);
+  for await (const line of sealedCandidates(artefacts, seal)) yield orphanLine(line, spell);
+}

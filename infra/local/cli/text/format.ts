@@ -1,0 +1,98 @@
+/** Numbers, sizes and names as a person reads them in a terminal. */
+
+const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const;
+
+/** `17.0 GiB`; bytes below a KiB are exact. */
+export function humanBytes(bytes: number): string {
+  if (!Number.isFinite(bytes)) return '?';
+  let value = bytes;
+  let unit = 0;
+  while (Math.abs(value) >= 1024 && unit < UNITS.length - 1) {
+    value /= 1024;
+    unit += 1;
+  }
+  return unit === 0 ? `${value} B` : `${value.toFixed(1)} ${UNITS[unit]}`;
+}
+
+/** `214,902`. */
+export function humanCount(count: number): string {
+  return Number.isFinite(count) ? Math.round(count).toLocaleString('en-US') : '?';
+}
+
+/** `1 orphan file`, `2 orphan files`. */
+export function counted(count: number, noun: string): string {
+  return `${humanCount(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** `2026-11-27 05:16 UTC`, or the text itself where it is no time. */
+export function humanTime(iso: string | null): string {
+  if (iso === null) return 'unknown';
+  const ms = Date.parse(iso);
+  return Number.isNaN(ms) ? printable(iso) : `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}
+
+/** `4 s`, `3 min 20 s`, `2 h 5 min`, `6 d 3 h`. */
+export function humanDuration(ms: number): string {
+  if (!Number.isFinite(ms)) return '?';
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return seconds % 60 === 0 ? `${minutes} min` : `${minutes} min ${seconds % 60} s`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 48) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
+  const days = Math.floor(hours / 24);
+  return hours % 24 === 0 ? `${days} d` : `${days} d ${hours % 24} h`;
+}
+
+/**
+ * A name that may come from anyone, made harmless for a terminal: control characters, line separators and characters that
+ * turn the writing direction are shown as escapes.
+ */
+export function printable(text: string): string {
+  return text.replace(
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this looks for
+    /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff\ufff9-\ufffb]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+/** Keeps the end of a long path, which tells files apart; `…` stands for what was cut. */
+export function shortened(text: string, width: number): string {
+  const characters = [...text];
+  if (characters.length <= width) return text;
+  return width <= 1 ? '…'.slice(0, width) : `…${characters.slice(characters.length - width + 1).join('')}`;
+}
+
+/** Breaks words at `width`; continuation lines start with `indent`. Words longer than a line stay whole. */
+export function wrapped(text: string, width: number, indent = ''): string {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(/\s+/).filter((part) => part !== '')) {
+    const start = lines.length === 0 ? '' : indent;
+    if (line === '') line = start + word;
+    else if ([...line].length + 1 + [...word].length <= width) line += ` ${word}`;
+    else {
+      lines.push(line);
+      line = indent + word;
+    }
+  }
+  if (line !== '') lines.push(line);
+  return lines.join('\n');
+}
+
+/** Rows of cells in columns two spaces apart; `right` names the columns that are aligned to the right. */
+export function columns(rows: readonly (readonly string[])[], right: readonly number[] = []): string[] {
+  const widths: number[] = [];
+  for (const row of rows) {
+    for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, [...cell].length);
+  }
+  return rows.map((row) =>
+    row
+      .map((cell, at) => {
+        const pad = ' '.repeat((widths[at] ?? 0) - [...cell].length);
+        return right.includes(at) ? pad + cell : cell + pad;
+      })
+      .join('  ')
+      .trimEnd(),
+  );
+}
