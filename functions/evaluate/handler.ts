@@ -1,0 +1,4 @@
+import { stageHandler } from '#shared/runtime/stage-handler.ts';
+import { evaluateRun } from './evaluate-run.ts';
+
+export const handler = stageHandler('evaluate', evaluateRun);
