@@ -1,0 +1,35 @@
+/** The four block codecs of Avro files that Iceberg writes. Synchronous: a manifest is one short burst of CPU. */
+import { crc32, inflateRawSync, zstdDecompressSync } from 'node:zlib';
+import { AvroError } from './avro-cursor.ts';
+import { snappyDecompress } from './snappy.ts';
+
+export type Decompress = (block: Buffer, maxBytes: number) => Buffer;
+
+/** Larger chunks than zlib's 16 KB save one sixth of the time (measured; a block inflates to 64 KB and more). */
+const CHUNK_BYTES = 128 * 1024;
+
+const codecs: Readonly<Record<string, Decompress>> = {
+  null: (block, maxBytes) => {
+    if (block.length > maxBytes) throw new AvroError(`a block holds more than ${maxBytes} bytes`);
+    return block;
+  },
+  deflate: (block, maxBytes) => inflateRawSync(block, { chunkSize: CHUNK_BYTES, maxOutputLength: maxBytes }),
+  snappy: snappyWithChecksum,
+  zstandard: (block, maxBytes) => zstdDecompressSync(block, { chunkSize: CHUNK_BYTES, maxOutputLength: maxBytes }),
+};
+
+/** The decompressor for `avro.codec`; absent means `null`. Any other name fails the file, hence the run (DESIGN section 3). */
+export function codecOf(name: string | undefined): Decompress {
+  const codec =
+    name === undefined || name === '' ? codecs['null'] : Object.hasOwn(codecs, name) ? codecs[name] : undefined;
+  if (codec === undefined) throw new AvroError(`codec ${name} is not known`);
+  return codec;
+}
+
+/** Avro spec, "snappy": the block ends with the big-endian CRC-32 of the uncompressed data. */
+function snappyWithChecksum(block: Buffer, maxBytes: number): Buffer {
+  if (block.length < 4) throw new AvroError('a snappy block has no checksum');
+  const data = snappyDecompress(block.subarray(0, -4), maxBytes);
+  if (crc32(data) !== block.readUInt32BE(block.length - 4)) throw new AvroError('a snappy block fails its checksum');
+  return data;
+}

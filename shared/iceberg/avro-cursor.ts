@@ -1,0 +1,98 @@
+/** A read position in Avro binary data. Every read is checked against the end; running over it throws {@link AvroError}. */
+
+/** A fault in Avro data. Readers turn it into MetadataUnreadableError with the file's name. */
+export class AvroError extends Error {
+  override readonly name = 'AvroError';
+}
+
+export class AvroCursor {
+  readonly bytes: Buffer;
+  readonly end: number;
+  pos: number;
+
+  constructor(bytes: Buffer, pos = 0, end = bytes.length) {
+    this.bytes = bytes;
+    this.pos = pos;
+    this.end = end;
+  }
+
+  byte(): number {
+    if (this.pos >= this.end) throw new AvroError('the data ends inside a value');
+    return this.bytes[this.pos++] as number;
+  }
+
+  /** An int or long, skipped: ids above 2^53 are passed over unharmed. */
+  skipVarint(): void {
+    const { bytes } = this;
+    let pos = this.pos;
+    const limit = Math.min(this.end, pos + 10);
+    while (pos < limit) {
+      if ((bytes[pos++] as number) < 0x80) {
+        this.pos = pos;
+        return;
+      }
+    }
+    throw new AvroError(limit === this.end ? 'the data ends inside a number' : 'a number has more than 64 bits');
+  }
+
+  /** Many numbers in a row: bounds of columns, split offsets. Reading past the end ends the loop, and is noticed after it. */
+  skipVarints(count: number): void {
+    const { bytes, end } = this;
+    let pos = this.pos;
+    for (let left = count; left > 0 && pos <= end; left--) {
+      while ((bytes[pos++] as number) >= 0x80);
+    }
+    if (pos > end) throw new AvroError('the data ends inside a number');
+    this.pos = pos;
+  }
+
+  /** An int or long that must be exact as a JavaScript number: lengths, counts, branch indexes, status. */
+  varint(): number {
+    const first = this.byte();
+    if (first < 0x80) return (first >>> 1) ^ -(first & 1);
+    let value = first & 0x7f;
+    let scale = 0x80;
+    for (let count = 1; count < 10; count++) {
+      const byte = this.byte();
+      value += (byte & 0x7f) * scale;
+      if (byte < 0x80) {
+        if (value > Number.MAX_SAFE_INTEGER) throw new AvroError('a length or count is out of range');
+        return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+      }
+      scale *= 0x80;
+    }
+    throw new AvroError('a number has more than 64 bits');
+  }
+
+  /** Any 64-bit long, exact. */
+  bigVarint(): bigint {
+    let value = 0n;
+    for (let shift = 0n; shift < 70n; shift += 7n) {
+      const byte = this.byte();
+      value |= BigInt(byte & 0x7f) << shift;
+      if (byte < 0x80) return BigInt.asIntN(64, (value >> 1n) ^ -(value & 1n));
+    }
+    throw new AvroError('a number has more than 64 bits');
+  }
+
+  skip(length: number): void {
+    if (length < 0 || length > this.end - this.pos) throw new AvroError('a length points past the end of the data');
+    this.pos += length;
+  }
+
+  /** A view on the next `length` bytes, not a copy. */
+  take(length: number): Buffer {
+    const start = this.pos;
+    this.skip(length);
+    return this.bytes.subarray(start, this.pos);
+  }
+
+  /** Length-prefixed bytes or string. */
+  skipBytes(): void {
+    this.skip(this.varint());
+  }
+
+  takeBytes(): Buffer {
+    return this.take(this.varint());
+  }
+}

@@ -1,0 +1,80 @@
+/** Names of table metadata files (DESIGN section 3, version grammar). */
+
+export interface MetadataName {
+  /** `hadoop`: `v<N>`, committed by rename; `catalog`: `<NNNNN>-<uuid>`, pointed to by a catalog. */
+  readonly form: 'hadoop' | 'catalog';
+  readonly version: bigint;
+  /** What follows the number of a catalog name, where it is a UUID. */
+  readonly uuid?: string;
+}
+
+/** Every spelling with and without gzip: `v1.metadata.json`, `v1.gz.metadata.json`, `v1.gzip.metadata.json`, `v1.metadata.json.gz`. */
+const SUFFIXES = [
+  '.metadata.json',
+  '.gz.metadata.json',
+  '.gzip.metadata.json',
+  '.metadata.json.gz',
+  '.metadata.json.gzip',
+];
+
+const HADOOP = /^v(\d+)$/;
+const CATALOG = /^(\d+)-([^/]+)$/;
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const PRINTED_WIDTH = 5;
+
+/** Form and version of a metadata file's name; null for any other name, which counts only where it is named explicitly. */
+export function parseMetadataName(fileName: string): MetadataName | null {
+  const stem = stemOf(fileName);
+  if (stem === null) return null;
+  const hadoop = HADOOP.exec(stem);
+  if (hadoop !== null) return { form: 'hadoop', version: BigInt(hadoop[1] as string) };
+  const catalog = CATALOG.exec(stem);
+  if (catalog === null) return null;
+  const [, version, rest] = catalog as unknown as [string, string, string];
+  return { form: 'catalog', version: BigInt(version), ...(UUID.test(rest) ? { uuid: rest } : {}) };
+}
+
+/** Whether a name or key is one of a metadata file, whatever its version grammar. */
+export function isMetadataJsonName(name: string): boolean {
+  return SUFFIXES.some((suffix) => name.endsWith(suffix));
+}
+
+/**
+ * What a writer that follows `name` may call its file: exact names, and prefixes under which to list. Of the own version too,
+ * since two writers may have committed it (DESIGN section 3). Nothing for a name outside the grammar.
+ */
+export function nextVersionNames(name: string): {
+  readonly names: readonly string[];
+  readonly prefixes: readonly string[];
+} {
+  const parsed = parseMetadataName(name);
+  if (parsed === null) return { names: [], prefixes: [] };
+  const versions = [parsed.version, parsed.version + 1n];
+  if (parsed.form === 'hadoop') {
+    const names = versions.flatMap((version) => SUFFIXES.map((suffix) => `v${version}${suffix}`));
+    return { names: names.filter((candidate) => candidate !== name), prefixes: [] };
+  }
+  const width = /^\d+/.exec(name)?.[0].length ?? PRINTED_WIDTH;
+  const widths = [width, PRINTED_WIDTH];
+  const prefixes = versions.flatMap((version) => widths.map((digits) => `${String(version).padStart(digits, '0')}-`));
+  return { names: [], prefixes: [...new Set(prefixes)] };
+}
+
+export interface RankedMetadata {
+  readonly name: string;
+  readonly version: bigint;
+  readonly lastUpdatedMs: number;
+}
+
+/** Orders by version, then `last-updated-ms`, then name; the last one is current. */
+export function compareCandidates(a: RankedMetadata, b: RankedMetadata): number {
+  if (a.version !== b.version) return a.version < b.version ? -1 : 1;
+  if (a.lastUpdatedMs !== b.lastUpdatedMs) return a.lastUpdatedMs - b.lastUpdatedMs;
+  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
+}
+
+function stemOf(fileName: string): string | null {
+  // The longest suffix: `v1.gz.metadata.json` ends with `.metadata.json` as well.
+  const suffix = SUFFIXES.filter((candidate) => fileName.endsWith(candidate)).sort((a, b) => b.length - a.length)[0];
+  return suffix === undefined ? null : fileName.slice(0, -suffix.length);
+}
