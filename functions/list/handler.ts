@@ -1,0 +1,4 @@
+import { stageHandler } from '#shared/runtime/stage-handler.ts';
+import { listShard } from './list-shard.ts';
+
+export const handler = stageHandler('list', listShard);

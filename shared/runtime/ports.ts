@@ -1,0 +1,50 @@
+/** The adapters behind a stage's ports, opened from the function's environment. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { MisconfiguredError } from '#shared/errors.ts';
+import { DynamoItemTable } from '#shared/run/dynamo-item-table.ts';
+import { createS3Client } from '#shared/storage/s3-client.ts';
+import { S3Store } from '#shared/storage/s3-store.ts';
+import { type AnyFunctionEnv, readDeployment, secretFromEnvironment } from './env.ts';
+import { openExecutionDirectory } from './execution-directory.ts';
+import type { Clock, StagePorts } from './stage-ports.ts';
+
+/** What a process keeps between invocations: clients and settings, nothing that was read from a table. */
+export type LongLivedPorts = Omit<StagePorts, 'budget' | 'log' | 'metrics'>;
+
+const clock: Clock = { now: () => Date.now(), sleep: (ms) => sleep(ms) };
+
+function openStore(endpoint: string | undefined, env: AnyFunctionEnv): S3Store {
+  return new S3Store(createS3Client({ region: env.AWS_REGION, ...(endpoint === undefined ? {} : { endpoint }) }));
+}
+
+function openSecrets(env: AnyFunctionEnv): StagePorts['secrets'] {
+  if (env.SECRETS_FROM_ENVIRONMENT !== undefined) return { read: async (name) => secretFromEnvironment(name) };
+  return {
+    read: async (name) => {
+      throw new MisconfiguredError(`The secret ${name} cannot be read: this deployment has no secrets store.`);
+    },
+  };
+}
+
+/** Opens everything that outlives an invocation. Throws MisconfiguredError where the environment is not usable. */
+export function openPorts(env: AnyFunctionEnv): LongLivedPorts {
+  const region = env.AWS_REGION;
+  const dynamo = new DynamoDBClient({
+    region,
+    ...(env.DYNAMODB_ENDPOINT === undefined ? {} : { endpoint: env.DYNAMODB_ENDPOINT }),
+  });
+  const tables = openStore(env.TABLE_S3_ENDPOINT, env);
+  return {
+    tables,
+    work: env.WORK_S3_ENDPOINT === env.TABLE_S3_ENDPOINT ? tables : openStore(env.WORK_S3_ENDPOINT, env),
+    workBucket: env.WORK_BUCKET,
+    items: new DynamoItemTable(dynamo, env.RUN_TABLE, env.RUN_STATUS_INDEX),
+    deployment: readDeployment(env.DEPLOYMENT),
+    clock,
+    executions: openExecutionDirectory({ region, endpoint: env.STEP_FUNCTIONS_ENDPOINT }),
+    events: { publish: async () => {} },
+    secrets: openSecrets(env),
+    deletingStore: async () => tables,
+  };
+}
