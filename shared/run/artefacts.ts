@@ -50,10 +50,13 @@ export const artefact = {
 
   recheck: (metadataDigest: string) => `delete/recheck/${metadataDigest}.json`,
   stopMarker: 'delete/stop.json',
+  storeHabits: 'delete/habits.json',
+  rescued: (metadataDigest: string, nonce: string) => `delete/recheck/${metadataDigest}-${nonce}.bin`,
   pace: 'delete/pace.json',
   intent: (batch: number, request: number) => `delete/${batch}/intent-${request}.json`,
+  reply: (batch: number, request: number) => `delete/${batch}/reply-${request}.json`,
   outcome: (batch: number) => `delete/${batch}/outcome.json`,
-  deleteProgress: (batch: number, nonce: string) => `delete/${batch}/progress-${nonce}.json`,
+
 
   failureNote: (stage: string, item: string, nonce: string) => `failures/${stage}-${item}-${nonce}.json`,
   failureNotes: 'failures/',

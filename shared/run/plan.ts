@@ -1,5 +1,6 @@
 /** The plan artefact and the work items that hang on it. Written once by the plan stage, never edited (DESIGN section 2, 3). */
 import type { IdentityRules, Root } from '#shared/identity/types.ts';
+import type { CurrentPointer } from '#shared/catalog/catalog.ts';
 import type { ResolvedInput } from './resolved-input.ts';
 
 export interface GateResult {
@@ -48,6 +49,8 @@ export interface Plan {
   /** Files not older than this wait for their writer until `max_writer_lag`; null: the beginning of time. */
   readonly writer_time: string | null;
   readonly pin: Pin;
+  /** What the catalog answered for the pin: the rechecks compare with it. */
+  readonly pointer: CurrentPointer;
   readonly location: string;
   /** The pinned file and further roots of reachability, recorded spellings; the pin is first. */
   readonly metadata_roots: readonly string[];
