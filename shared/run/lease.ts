@@ -163,7 +163,9 @@ export async function assertStillOurs(
   ports: Pick<StagePorts, 'items' | 'clock' | 'work' | 'workBucket'>,
   run: RunState,
 ): Promise<Plan> {
-  const plan = await new RunArtefacts(ports.work, ports.workBucket, run.seal_prefix).readPlan(run.plan_hash);
+  const plan = await new RunArtefacts(ports.work, ports.workBucket, run.seal_prefix || run.prefix).readPlan(
+    run.plan_hash,
+  );
   if (run.deleting) await assertLease(ports, ticketOf(run, plan));
   return plan;
 }
