@@ -18,6 +18,7 @@ import { parseTableMetadata } from '#shared/iceberg/metadata-json.ts';
 import { locateReference } from '#shared/identity/references.ts';
 import type { CatalogConfig } from '#shared/run/resolved-input.ts';
 import { type Catalog, type CatalogPorts, type CurrentPointer, type OtherTable, ROOT_PROPERTIES } from './catalog.ts';
+import { refuseGcDisabled } from './refuse-gc-disabled.ts';
 import { inOrder, readObject } from './table-objects.ts';
 
 type GlueConfig = Extract<CatalogConfig, { type: 'glue' }>;
@@ -112,6 +113,7 @@ class GlueCatalog implements Catalog {
     const [database, name] = this.#table.split('.') as [string, string];
     const table = await this.#follow(this.#config.catalog_id, database, name);
     const gc = parameterOf(table, 'gc.enabled');
+    refuseGcDisabled(gc === undefined ? [] : [gc], this.#table);
     return {
       metadata_location: requireIceberg(table, this.#table),
       further: [],

@@ -13,6 +13,7 @@ import {
 } from '#shared/errors.ts';
 import type { CatalogConfig } from '#shared/run/resolved-input.ts';
 import { type Catalog, type CatalogPorts, type CurrentPointer, type OtherTable, ROOT_PROPERTIES } from './catalog.ts';
+import { refuseGcDisabled } from './refuse-gc-disabled.ts';
 import { authorisedFetch, TokenSource } from './rest-auth.ts';
 import { inOrder } from './table-objects.ts';
 
@@ -104,6 +105,8 @@ class RestCatalog implements Catalog {
     const { result, settings } = await this.#load();
     refuseBranching(settings, this.#table);
     refuseDeleteDisabled(settings, this.#table);
+    const gc = settings.flatMap((each) => (each['gc.enabled'] == null ? [] : [String(each['gc.enabled'])]));
+    refuseGcDisabled(gc, this.#table);
     const location = result['metadata-location'];
     if (typeof location !== 'string' || location === '') {
       throw new MetadataUnreadableError(
@@ -120,7 +123,7 @@ class RestCatalog implements Catalog {
         ...(typeof metadata['table-uuid'] === 'string' ? { table_uuid: metadata['table-uuid'] } : {}),
         ...(typeof sequence === 'number' ? { last_sequence_number: sequence } : {}),
         ...(typeof updated === 'number' ? { last_updated_ms: updated } : {}),
-        gc_enabled: settings.flatMap((each) => (each['gc.enabled'] == null ? [] : [String(each['gc.enabled'])])),
+        gc_enabled: gc,
       },
     };
   }
