@@ -1,8 +1,9 @@
 /** Asks before deleting: shows what would go, and takes only the table's name for a yes. */
 import { InvalidInputError } from '#shared/errors.ts';
+import { counted, humanBytes, humanTime, printable } from '#shared/report/format.ts';
 import type { OrphanSummary } from './orphans/orphan-summary.ts';
 import type { Terminal } from './terminal.ts';
-import { counted, humanBytes, humanTime, printable, shortened } from './text/format.ts';
+import { shortened } from './text/layout.ts';
 
 /** What is typed: the last part of a location, the whole of a short name. */
 export function nameToType(table: string): string {

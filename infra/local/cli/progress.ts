@@ -2,8 +2,10 @@
  * Tells how far a run is: on a terminal one line that is redrawn, elsewhere a line every 10 seconds. Everything goes to
  * standard error.
  */
+
+import { humanCount, humanDuration } from '#shared/report/format.ts';
 import type { Terminal } from './terminal.ts';
-import { humanCount, humanDuration, shortened } from './text/format.ts';
+import { shortened } from './text/layout.ts';
 
 /** States of the machine → what a person calls them. States without a word are passed over in silence. */
 const STAGES: Readonly<Record<string, { readonly words: string; readonly unit: string }>> = {

@@ -1,7 +1,7 @@
 /** The help pages. Examples first: they are what a person looks for. */
 import { COMMANDS, type CommandShape, flagsOf } from '../arguments/commands.ts';
 import type { Flag, FlagGroup } from '../arguments/flags.ts';
-import { wrapped } from './format.ts';
+import { wrapped } from './layout.ts';
 
 const WIDTH = 80;
 const LABEL = 33;

@@ -1,8 +1,9 @@
 /** A run as a person reads it at 80 columns: verdict, numbers, why, and what to do next. Plain text, colour on the verdict only. */
 import type { Verdict } from '#shared/errors.ts';
+import { counted, humanBytes, humanCount, humanTime, printable } from '#shared/report/format.ts';
 import type { RunRecord } from '#shared/run/record.ts';
 import type { OrphanSummary } from '../orphans/orphan-summary.ts';
-import { columns, counted, humanBytes, humanCount, humanTime, printable, shortened, wrapped } from './format.ts';
+import { columns, shortened, wrapped } from './layout.ts';
 
 export interface TextStyle {
   readonly width: number;

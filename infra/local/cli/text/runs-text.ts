@@ -1,6 +1,8 @@
 /** `icesweep runs`: one line per run, newest first. */
+
+import { humanBytes, humanCount, printable } from '#shared/report/format.ts';
 import type { RunRecord } from '#shared/run/record.ts';
-import { columns, humanBytes, humanCount, printable, shortened } from './format.ts';
+import { columns, shortened } from './layout.ts';
 
 const WITHOUT_TABLE = 66;
 

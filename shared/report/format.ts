@@ -1,4 +1,4 @@
-/** Numbers, sizes and names as a person reads them in a terminal. */
+/** Numbers, sizes, times and names as a person reads them, in the terminal and in pages. */
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const;
 
@@ -45,7 +45,7 @@ export function humanDuration(ms: number): string {
 }
 
 /**
- * A name that may come from anyone, made harmless for a terminal: control characters, line separators and characters that
+ * A name that may come from anyone, made harmless to look at: control characters, line separators and characters that
  * turn the writing direction are shown as escapes.
  */
 export function printable(text: string): string {
@@ -53,46 +53,5 @@ export function printable(text: string): string {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this looks for
     /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff\ufff9-\ufffb]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
-}
-
-/** Keeps the end of a long path, which tells files apart; `…` stands for what was cut. */
-export function shortened(text: string, width: number): string {
-  const characters = [...text];
-  if (characters.length <= width) return text;
-  return width <= 1 ? '…'.slice(0, width) : `…${characters.slice(characters.length - width + 1).join('')}`;
-}
-
-/** Breaks words at `width`; continuation lines start with `indent`. Words longer than a line stay whole. */
-export function wrapped(text: string, width: number, indent = ''): string {
-  const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(/\s+/).filter((part) => part !== '')) {
-    const start = lines.length === 0 ? '' : indent;
-    if (line === '') line = start + word;
-    else if ([...line].length + 1 + [...word].length <= width) line += ` ${word}`;
-    else {
-      lines.push(line);
-      line = indent + word;
-    }
-  }
-  if (line !== '') lines.push(line);
-  return lines.join('\n');
-}
-
-/** Rows of cells in columns two spaces apart; `right` names the columns that are aligned to the right. */
-export function columns(rows: readonly (readonly string[])[], right: readonly number[] = []): string[] {
-  const widths: number[] = [];
-  for (const row of rows) {
-    for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, [...cell].length);
-  }
-  return rows.map((row) =>
-    row
-      .map((cell, at) => {
-        const pad = ' '.repeat((widths[at] ?? 0) - [...cell].length);
-        return right.includes(at) ? pad + cell : cell + pad;
-      })
-      .join('  ')
-      .trimEnd(),
   );
 }
