@@ -8,9 +8,14 @@ import type { RunArtefacts } from '#shared/run/run-artefacts.ts';
 
 const READS_AT_ONCE = 16;
 
-export async function collectReceipts(artefacts: RunArtefacts, plan: Plan, planHash: string): Promise<CompleteReceipts> {
+export async function collectReceipts(
+  artefacts: RunArtefacts,
+  plan: Plan,
+  planHash: string,
+): Promise<CompleteReceipts> {
   const items = await artefacts.read(artefact.listItems);
-  if (items === undefined) throw new ListingIncompleteError('The listing shards of the plan are gone; start a new run.');
+  if (items === undefined)
+    throw new ListingIncompleteError('The listing shards of the plan are gone; start a new run.');
   const planned = items
     .toString('utf8')
     .split('\n')

@@ -56,13 +56,15 @@ export function without(wanted: BigUint64Array, present: BigUint64Array): BigUin
  */
 export async function vanishedEntries(plan: Plan, ports: StagePorts): Promise<BigUint64Array | null> {
   const pointer = await createCatalog(plan.input, ports).currentMetadata();
-  if (pointer.metadataLocation === plan.pin.metadata_location) return null;
+  if (pointer.metadata_location === plan.pin.metadata_location) return null;
   const [pinned, current] = await Promise.all([
     loadMetadata(ports.tables, plan.pin.metadata_location, plan.identity),
-    loadMetadata(ports.tables, pointer.metadataLocation, plan.identity),
+    loadMetadata(ports.tables, pointer.metadata_location, plan.identity),
   ]);
   if (pinned === undefined || current === undefined) {
-    throw new TableChangedError('A metadata file of the table was removed during the run.', { next: 'Start a new run.' });
+    throw new TableChangedError('A metadata file of the table was removed during the run.', {
+      next: 'Start a new run.',
+    });
   }
   const kept = new Set(current.snapshots.map((snapshot) => snapshot.snapshotId));
   const still = await manifestsOfAll(ports.tables, current.snapshots, plan.identity);

@@ -45,7 +45,16 @@ export async function evaluateRun(event: EvaluateEvent, ports: StagePorts): Prom
   if (counted.ranges_done < receipts.builds.length) {
     const next = artefact.evaluateProgress(newNonce());
     await artefacts.writeJson(next, counted);
-    return { done: false, next, wait_seconds: 0, verdict: 'MORE', error: '', cause: '', batches_key: '', plan_digest: '' };
+    return {
+      done: false,
+      next,
+      wait_seconds: 0,
+      verdict: 'MORE',
+      error: '',
+      cause: '',
+      batches_key: '',
+      plan_digest: '',
+    };
   }
   const coverage = await judgeMissing(plan, receipts, counted.missing, artefacts, ports);
   return conclude({ run, plan, receipts, coverage, artefacts, ports });
@@ -117,7 +126,10 @@ async function conclude({ run, plan, receipts, coverage, artefacts, ports }: Con
     coverage,
     judgeThresholds(
       {
-        referenced: { content: classTally(receipts, 'referenced', 'content'), metadata: classTally(receipts, 'referenced', 'metadata') },
+        referenced: {
+          content: classTally(receipts, 'referenced', 'content'),
+          metadata: classTally(receipts, 'referenced', 'metadata'),
+        },
         candidates: tallies,
         all: add(classTally(receipts, 'candidate', 'content'), classTally(receipts, 'candidate', 'metadata')),
       },
@@ -128,7 +140,14 @@ async function conclude({ run, plan, receipts, coverage, artefacts, ports }: Con
   const gates = [...plan.gates, ...judgements.flatMap((judgement) => judgement.gates)];
   const batches = packBatches(receipts.lists, plan.input.delete_batch_size);
   const verdict = verdictOf(refusals, batches.length, plan.input.dry_run);
-  const { digest, seal } = await sealPlan(artefacts, { plan, planHash: run.plan_hash, verdict, refusals, gates, batches });
+  const { digest, seal } = await sealPlan(artefacts, {
+    plan,
+    planHash: run.plan_hash,
+    verdict,
+    refusals,
+    gates,
+    batches,
+  });
   const state = answer(seal, digest, artefacts);
   ports.metrics.add('OrphanFiles', seal.orphan_files);
   ports.metrics.add('OrphanBytes', seal.orphan_bytes);

@@ -35,7 +35,10 @@ export interface SealInput {
 }
 
 /** Writes the batches' items and the seal; answers the plan digest. A repeated evaluation answers the first seal's. */
-export async function sealPlan(artefacts: RunArtefacts, input: SealInput): Promise<{ readonly digest: string; readonly seal: Seal }> {
+export async function sealPlan(
+  artefacts: RunArtefacts,
+  input: SealInput,
+): Promise<{ readonly digest: string; readonly seal: Seal }> {
   const { plan, batches } = input;
   const seal: Seal = {
     version: 1,
@@ -57,7 +60,11 @@ export async function sealPlan(artefacts: RunArtefacts, input: SealInput): Promi
     orphan_bytes: batches.reduce((total, batch) => total + batch.bytes, 0),
   };
   // An item reader must never be given an empty file; without batches the map is not entered.
-  if (batches.length > 0) await artefacts.writeLines(artefact.batches, batches.map(({ batch }) => ({ batch })));
+  if (batches.length > 0)
+    await artefacts.writeLines(
+      artefact.batches,
+      batches.map(({ batch }) => ({ batch })),
+    );
   const stored = await artefacts.writeOnce(artefact.seal, seal);
   return { digest: sha256Hex(Buffer.from(JSON.stringify(stored))), seal: stored };
 }

@@ -1,5 +1,5 @@
 /** One manifest's entries into the sink, with its books checked by the reader. */
-import { MetadataUnreadableError, UnsupportedTableError } from '#shared/errors.ts';
+import { MetadataUnreadableError } from '#shared/errors.ts';
 import { forEachEntry } from '#shared/iceberg/manifest.ts';
 import type { PlannedManifest } from '#shared/run/plan.ts';
 import type { ScanReceipt } from '#shared/run/receipts.ts';
@@ -27,14 +27,9 @@ export function scanManifest(manifest: PlannedManifest, body: Buffer, sink: Refe
   const counts = { live_data: 0, live_position_deletes: 0, live_equality_deletes: 0, deleted: 0 };
   const expectations = { entries: manifest.entries, length: manifest.length };
   const covered = manifest.kind === 'pinned';
-  forEachEntry(body, manifest.path, expectations, (status, content, filePath, referencedDataFile, encrypted) => {
+  forEachEntry(body, manifest.path, expectations, (status, content, filePath, referencedDataFile) => {
     if (filePath.length === 0) {
       throw new MetadataUnreadableError(`Manifest ${manifest.path} has an entry without a file path.`);
-    }
-    if (encrypted) {
-      throw new UnsupportedTableError(
-        `Manifest ${manifest.path} names encrypted files, which icesweep does not clean.`,
-      );
     }
     if (status === DELETED) {
       counts.deleted++;

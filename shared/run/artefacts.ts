@@ -57,7 +57,6 @@ export const artefact = {
   reply: (batch: number, request: number) => `delete/${batch}/reply-${request}.json`,
   outcome: (batch: number) => `delete/${batch}/outcome.json`,
 
-
   failureNote: (stage: string, item: string, nonce: string) => `failures/${stage}-${item}-${nonce}.json`,
   failureNotes: 'failures/',
   mapResults: (stage: string) => `results/${stage}`,

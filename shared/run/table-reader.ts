@@ -1,11 +1,12 @@
 /** Reading table metadata and manifest lists through the stages' ports, with every failure named. */
-import { AccessDeniedError, MetadataUnreadableError } from '#shared/errors.ts';
+import { readObject } from '#shared/catalog/table-objects.ts';
+import { MetadataUnreadableError } from '#shared/errors.ts';
 import { readManifestList } from '#shared/iceberg/manifest-list.ts';
 import { parseTableMetadata } from '#shared/iceberg/metadata-json.ts';
 import type { ManifestFile, Snapshot, TableMetadata } from '#shared/iceberg/types.ts';
 import { locateReference } from '#shared/identity/references.ts';
 import type { IdentityRules } from '#shared/identity/types.ts';
-import { isStoreFault, type ObjectStore, type StoredObject } from '#shared/storage/object-store.ts';
+import type { ObjectStore, StoredObject } from '#shared/storage/object-store.ts';
 
 const LISTS_AT_ONCE = 8;
 
@@ -16,18 +17,7 @@ export async function fetchNamed(
   identity: IdentityRules,
 ): Promise<StoredObject | undefined> {
   const { bucket, key } = locateReference(path, identity);
-  try {
-    return await store.get(bucket, key);
-  } catch (error) {
-    if (isStoreFault(error, 'NotFound')) return undefined;
-    if (isStoreFault(error, 'AccessDenied')) {
-      throw new AccessDeniedError(`Reading ${path} was denied.`, {
-        cause: error,
-        next: `Grant s3:GetObject on s3://${bucket}/${key}.`,
-      });
-    }
-    throw error;
-  }
+  return readObject(store, bucket, key);
 }
 
 /** Loads a metadata file, or undefined where it does not exist. */

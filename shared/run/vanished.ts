@@ -15,13 +15,13 @@ export interface StillNamed {
 export async function isManifestStillNamed(
   plan: Plan,
   manifestPath: string,
-  ports: Pick<StagePorts, 'tables' | 'clock' | 'secrets' | 'log' | 'deployment'>,
+  ports: Pick<StagePorts, 'tables' | 'secrets'>,
 ): Promise<StillNamed> {
   const pointer = await createCatalog(plan.input, ports).currentMetadata();
-  if (pointer.metadataLocation === plan.pin.metadata_location) return { named: true, pointerMoved: false };
-  const metadata = await loadMetadata(ports.tables, pointer.metadataLocation, plan.identity);
+  if (pointer.metadata_location === plan.pin.metadata_location) return { named: true, pointerMoved: false };
+  const metadata = await loadMetadata(ports.tables, pointer.metadata_location, plan.identity);
   if (metadata === undefined) {
-    throw new TableChangedError(`The table's metadata file ${pointer.metadataLocation} does not exist any more.`, {
+    throw new TableChangedError(`The table's metadata file ${pointer.metadata_location} does not exist any more.`, {
       next: 'The table was changed during the run; start a new one.',
     });
   }

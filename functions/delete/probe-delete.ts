@@ -1,0 +1,63 @@
+/**
+ * ProbeDelete: may we delete, and does the store honour conditions? Asked before the expensive part of a deleting run, by a
+ * delete that can remove nothing: an absent key, under a condition that no object meets.
+ */
+
+import { nameStoreError } from '#shared/catalog/table-objects.ts';
+import { AccessDeniedError } from '#shared/errors.ts';
+import { type BucketHabits, type StoreHabits, writeHabits } from '#shared/run/delete-marks.ts';
+import { assertStillOurs } from '#shared/run/lease.ts';
+import type { ProbeEvent } from '#shared/run/messages.ts';
+import type { Plan } from '#shared/run/plan.ts';
+import { newNonce, RunArtefacts } from '#shared/run/run-artefacts.ts';
+import type { StagePorts } from '#shared/runtime/stage-ports.ts';
+import { isStoreFault, type ObjectStore, type Versioning } from '#shared/storage/object-store.ts';
+
+/** No object has this ETag. */
+const IMPOSSIBLE_ETAG = '"icesweep-probe"';
+
+export async function probeDelete(event: ProbeEvent, ports: StagePorts): Promise<{ readonly probed: true }> {
+  const { run } = event;
+  const plan = await assertStillOurs(ports, run);
+  const store = await ports.deletingStore(plan.roots);
+  const habits: Record<string, BucketHabits> = {};
+  for (const root of plan.roots) {
+    const versioning = habits[root.bucket]?.versioning ?? (await readVersioning(ports.tables, root.bucket));
+    // A store of unknown habits would answer the probe with a delete marker; S3 itself is known to honour the condition.
+    const harmless = versioning === 'Unversioned' || !ports.deployment.local;
+    const honoured = harmless ? await probeRoot(store, plan, root.bucket, root.prefix) : false;
+    const before = habits[root.bucket]?.conditionalDeletes ?? true;
+    habits[root.bucket] = { versioning, conditionalDeletes: before && honoured };
+  }
+  const artefacts = new RunArtefacts(ports.work, ports.workBucket, run.prefix);
+  await writeHabits(artefacts, habits satisfies StoreHabits);
+  return { probed: true };
+}
+
+/** True where the store refused the impossible condition, false where it did as if there were none. */
+async function probeRoot(store: ObjectStore, plan: Plan, bucket: string, prefix: string): Promise<boolean> {
+  const key = `${prefix}.icesweep-probe-${plan.run_id}-${newNonce()}`;
+  try {
+    await store.deleteObject(bucket, key, { ifMatch: IMPOSSIBLE_ETAG });
+    return false;
+  } catch (error) {
+    if (isStoreFault(error, 'NotFound', 'PreconditionFailed')) return true;
+    if (isStoreFault(error, 'NotImplemented', 'BadRequest')) return false;
+    if (isStoreFault(error, 'AccessDenied')) {
+      throw new AccessDeniedError(`Deleting under s3://${bucket}/${prefix} is not permitted.`, {
+        cause: error,
+        next: `Grant s3:DeleteObject and s3:GetObject on s3://${bucket}/${prefix}*; nothing was scanned or deleted.`,
+      });
+    }
+    throw nameStoreError(error, 's3:DeleteObject', bucket, key);
+  }
+}
+
+async function readVersioning(tables: ObjectStore, bucket: string): Promise<Versioning> {
+  try {
+    return await tables.versioning(bucket);
+  } catch (error) {
+    if (isStoreFault(error, 'NotImplemented', 'BadRequest')) return 'Unversioned';
+    throw nameStoreError(error, 's3:GetBucketVersioning', bucket, '');
+  }
+}

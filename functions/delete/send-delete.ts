@@ -1,0 +1,125 @@
+/** One delete request and the reading of its answer: every key ends in a result, or stays to be tried again. */
+import { AccessDeniedError } from '#shared/errors.ts';
+import type { SettledKey } from '#shared/run/outcomes.ts';
+import type { CandidateLine } from '#shared/run/receipts.ts';
+import { type DeleteReply, isStoreFault, type ObjectStore, StoreError } from '#shared/storage/object-store.ts';
+
+export interface SentRequest {
+  readonly settled: readonly SettledKey[];
+  /** Keys without an answer, or with one that a retry may mend. */
+  readonly again: readonly string[];
+  readonly throttled: boolean;
+  /** The store rejected the request as a whole: no DeleteObjects there, or another form of it wanted. Nothing was deleted. */
+  readonly rejected?: StoreError;
+}
+
+const PASSING = new Set(['InternalError', 'ServiceUnavailable', 'SlowDown', 'RequestTimeout', 'OperationAborted']);
+const THROTTLES = new Set(['SlowDown', 'ServiceUnavailable', 'ThrottlingException', 'TooManyRequests']);
+const GONE = new Set(['NoSuchKey', 'NotFound', 'NoSuchVersion']);
+const CHANGED = new Set(['PreconditionFailed', 'ConditionalRequestConflict']);
+
+/** Characters that XML 1.0 cannot carry: such keys travel in the URL of a single delete. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the control characters are the point of this pattern.
+const NOT_IN_XML = /[\u0000-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
+
+export function travelsInXml(key: string): boolean {
+  return !NOT_IN_XML.test(key);
+}
+
+/**
+ * Sends one DeleteObjects. A rejection of the request as a whole is answered, not repeated here: every further request needs
+ * a look at the table first.
+ */
+export async function sendBatch(
+  store: ObjectStore,
+  bucket: string,
+  lines: readonly CandidateLine[],
+  options: { readonly conditional: boolean; readonly checksum: 'crc32' | 'md5' },
+): Promise<SentRequest> {
+  const { conditional, checksum } = options;
+  const identifiers = lines.map(({ key, etag }) => (conditional && etag !== '' ? { key, etag } : { key }));
+  let reply: DeleteReply;
+  try {
+    reply = await store.deleteObjects(bucket, identifiers, { checksum });
+  } catch (error) {
+    return unanswered(error, bucket, lines);
+  }
+  return readReply(reply, lines);
+}
+
+/** Single deletes: for keys that XML cannot carry, and for stores without DeleteObjects. */
+export async function sendSingles(
+  store: ObjectStore,
+  bucket: string,
+  lines: readonly CandidateLine[],
+  conditional: boolean,
+): Promise<SentRequest> {
+  const settled: SettledKey[] = [];
+  const again: string[] = [];
+  let throttled = false;
+  for (const { key, etag } of lines) {
+    try {
+      const reply = await store.deleteObject(bucket, key, conditional && etag !== '' ? { ifMatch: etag } : {});
+      settled.push(deletedKey(key, reply.versionId, reply.deleteMarker));
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      if (error.fault === 'NotFound') settled.push({ key, result: 'absent' });
+      else if (error.fault === 'PreconditionFailed') settled.push({ key, result: 'changed' });
+      else if (error.fault === 'Throttled' || error.fault === 'Unavailable') {
+        throttled ||= error.fault === 'Throttled';
+        again.push(key);
+      } else settled.push({ key, result: 'failed', code: error.code });
+    }
+  }
+  return { settled, again, throttled };
+}
+
+/** No usable answer: throttles and passing faults leave every key open; a rejection ends the stage by its name. */
+function unanswered(error: unknown, bucket: string, lines: readonly CandidateLine[]): SentRequest {
+  const again = lines.map((line) => line.key);
+  if (isStoreFault(error, 'Throttled')) return { settled: [], again, throttled: true };
+  if (isStoreFault(error, 'Unavailable')) return { settled: [], again, throttled: false };
+  if (isStoreFault(error, 'AccessDenied')) {
+    throw new AccessDeniedError(`Deleting from s3://${bucket} was denied.`, {
+      cause: error,
+      next: `Grant s3:DeleteObject and s3:GetObject on s3://${bucket}/${lines[0]?.key ?? ''}.`,
+    });
+  }
+  if (isStoreFault(error, 'NotImplemented', 'BadRequest'))
+    return { settled: [], again, throttled: false, rejected: error };
+  throw error;
+}
+
+function readReply(reply: DeleteReply, lines: readonly CandidateLine[]): SentRequest {
+  const deleted = new Map(reply.deleted.map((entry) => [entry.key, entry]));
+  const errors = new Map(reply.errors.map((entry) => [entry.key, entry]));
+  const settled: SettledKey[] = [];
+  const again: string[] = [];
+  let throttled = false;
+  for (const { key } of lines) {
+    const error = errors.get(key);
+    const done = deleted.get(key);
+    // An error goes before a success for the same key: the worse answer counts.
+    if (error !== undefined) {
+      throttled ||= THROTTLES.has(error.code);
+      if (PASSING.has(error.code)) again.push(key);
+      else if (GONE.has(error.code)) settled.push({ key, result: 'absent' });
+      else if (CHANGED.has(error.code)) settled.push({ key, result: 'changed' });
+      else settled.push({ key, result: 'failed', code: error.code });
+    } else if (done !== undefined) settled.push(deletedKey(key, done.versionId, done.deleteMarker));
+    else again.push(key);
+  }
+  const denied = settled.filter((entry) => entry.code === 'AccessDenied');
+  if (denied.length === lines.length && lines.length > 0) {
+    throw new AccessDeniedError(`Deleting each of ${lines.length} keys was denied, ${lines[0]?.key} among them.`, {
+      next: 'Grant s3:DeleteObject and s3:GetObject under the roots of the table.',
+    });
+  }
+  return { settled, again, throttled };
+}
+
+function deletedKey(key: string, versionId: string | undefined, marker: boolean | undefined): SettledKey {
+  return marker === true && versionId !== undefined
+    ? { key, result: 'deleted', version_id: versionId }
+    : { key, result: 'deleted' };
+}

@@ -1,0 +1,53 @@
+/** What became of every key of a batch. Written once per batch, read by the record stage, by restore and by repeats. */
+
+/**
+ * deleted: by us. absent: was gone already. rescued: new metadata names it. changed: another object by now.
+ * failed: the store said why. unknown: the store gave no answer, also after retries. left: not asked for (throttle, cap, stop).
+ */
+export type KeyResult = 'deleted' | 'absent' | 'rescued' | 'changed' | 'failed' | 'unknown' | 'left';
+
+export interface SettledKey {
+  readonly key: string;
+  readonly result: KeyResult;
+  /** Of the delete marker, on versioned buckets. */
+  readonly version_id?: string;
+  /** The store's code, for `failed`. */
+  readonly code?: string;
+}
+
+export interface ResultTally {
+  readonly files: number;
+  readonly bytes: number;
+}
+
+export interface BatchOutcome {
+  readonly plan_hash: string;
+  readonly plan_digest: string;
+  readonly batch: number;
+  readonly bucket: string;
+  readonly tallies: Readonly<Record<KeyResult, ResultTally>>;
+  /** Deleted files by kind (guessed from the name, for counting only). */
+  readonly kinds: Readonly<Record<string, number>>;
+  readonly deleted_metadata: ResultTally;
+  /** Every key that is not simply deleted, and every marker. */
+  readonly keys: readonly SettledKey[];
+  readonly codes: Readonly<Record<string, number>>;
+  readonly requests: number;
+  readonly reads: number;
+  readonly throttles: number;
+  readonly started_at: string;
+  readonly finished_at: string;
+}
+
+/** `delete/<batch>/intent-<n>.json`: what a request is about to ask. */
+export interface DeleteIntent {
+  readonly keys: readonly string[];
+  readonly at: string;
+}
+
+/** `delete/<batch>/reply-<n>.json`: what became of it. Keys that are to be tried again are not in it. */
+export interface DeleteReplyNote {
+  readonly settled: readonly SettledKey[];
+  readonly throttled: boolean;
+  readonly reads: number;
+}

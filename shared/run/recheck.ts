@@ -1,0 +1,223 @@
+/**
+ * The look again before every delete request (DESIGN section 8): lease, pointer, and whatever the table's new metadata
+ * names that this plan has not read. Found by set difference of paths, never by sequence number or time.
+ */
+import { type Catalog, type CurrentPointer, pointerLocations, samePointer } from '#shared/catalog/catalog.ts';
+import { IcesweepError, MetadataUnreadableError, ScanIncompleteError, TableChangedError } from '#shared/errors.ts';
+import { distinctSorted, FingerprintList, fromBytes, toBytes } from '#shared/filter/fingerprints.ts';
+import type { KeyHasher } from '#shared/filter/key-hash.ts';
+import { forEachEntry } from '#shared/iceberg/manifest.ts';
+import { promisedEntries } from '#shared/iceberg/manifest-list.ts';
+import { directReferences } from '#shared/iceberg/reachability.ts';
+import type { ManifestFile, TableMetadata } from '#shared/iceberg/types.ts';
+import { foldReference } from '#shared/identity/fold-key.ts';
+import { classifyReference } from '#shared/identity/references.ts';
+import type { StagePorts } from '#shared/runtime/stage-ports.ts';
+import { artefact } from './artefacts.ts';
+import { readStopMarker, StageStoppedError } from './delete-marks.ts';
+import { requireSameTable } from './gates-recheck.ts';
+import { assertLease, type LeaseTicket } from './lease.ts';
+import type { ObjectRef, Plan, ScanShard } from './plan.ts';
+import type { ScanReceipt } from './receipts.ts';
+import { newNonce, type RunArtefacts, sha256Hex } from './run-artefacts.ts';
+import { fetchNamed, loadMetadata, manifestsOfAll } from './table-reader.ts';
+
+/** A request is sent at most this long after the look that allowed it began. */
+export const RECHECK_VALID_MS = 5000;
+const ROUNDS = 5;
+/** Manifest bytes that a recheck reads at most; more is a new run's work. */
+export const MOST_RECHECK_BYTES = 2 * 1024 ** 3;
+const DELETED = 2;
+
+/** `delete/recheck/<digest>.json`: what one metadata file names beyond the plan. Shared by the batches of a run. */
+interface StoredRecheck {
+  readonly plan_hash: string;
+  readonly metadata_location: string;
+  readonly fingerprints: ObjectRef;
+  readonly manifests_read: number;
+}
+
+export interface RecheckSetup {
+  readonly plan: Plan;
+  readonly planHash: string;
+  readonly ticket: LeaseTicket;
+  readonly ports: StagePorts;
+  readonly catalog: Catalog;
+  readonly hasher: KeyHasher;
+  /** Of the run that deletes. */
+  readonly artefacts: RunArtefacts;
+  /** Of the run that planned; the same one unless a sealed plan is deleted later. */
+  readonly planArtefacts: RunArtefacts;
+}
+
+export interface Look {
+  /** When the look began; a request must go within {@link RECHECK_VALID_MS}. */
+  readonly at: number;
+  /** Whether new metadata names this folded key. */
+  isRescued(foldedKey: string): boolean;
+  /** Recorded locations of the metadata files that are current now. */
+  readonly current: readonly string[];
+}
+
+export class Rechecker {
+  readonly #setup: RecheckSetup;
+  #previous: CurrentPointer;
+  #known = new Map<string, ReadonlySet<bigint>>();
+  #read: ReadonlySet<string> | undefined;
+
+  constructor(setup: RecheckSetup) {
+    this.#setup = setup;
+    this.#previous = setup.plan.pointer;
+  }
+
+  /**
+   * Looks at lease and table. Throws LeaseLostError, the error of a stop marker, a gate's error, or TableChangedError when
+   * the table moves faster than it can be read.
+   */
+  async look(): Promise<Look> {
+    const { ports, ticket, catalog, artefacts } = this.#setup;
+    for (let round = 0; round < ROUNDS; round++) {
+      const at = ports.clock.now();
+      const marker = await readStopMarker(artefacts);
+      if (marker !== undefined) throw new StageStoppedError(marker);
+      await assertLease(ports, ticket);
+      const pointer = await catalog.reread(this.#previous);
+      const fresh = await this.#subtract(pointer);
+      const unchanged = samePointer(pointer, this.#previous);
+      this.#previous = pointer;
+      // What was read took time: only a pointer that is still the same afterwards lets a request go.
+      if (unchanged && !fresh) return this.#answer(at, pointer);
+    }
+    throw new TableChangedError(`The table was committed to faster than it could be read, ${ROUNDS} times in a row.`, {
+      next: 'Start a new run when its writers are quieter.',
+    });
+  }
+
+  #answer(at: number, pointer: CurrentPointer): Look {
+    const { hasher } = this.#setup;
+    // What an earlier metadata file adopted stays adopted: a rollback does not give its files free.
+    const sets = [...this.#known.values()];
+    return {
+      at,
+      current: pointerLocations(pointer),
+      isRescued: (foldedKey) => {
+        if (sets.length === 0) return false;
+        const fingerprint = hasher.ofString(foldedKey);
+        return sets.some((set) => set.has(fingerprint));
+      },
+    };
+  }
+
+  /** Makes sure that every metadata file of the pointer is subtracted; true where one had to be read for it. */
+  async #subtract(pointer: CurrentPointer): Promise<boolean> {
+    let fresh = false;
+    for (const location of pointerLocations(pointer)) {
+      if (this.#setup.plan.metadata_roots.includes(location) || this.#known.has(location)) continue;
+      this.#known.set(location, await this.#fingerprintsOf(location, location === pointer.metadata_location));
+      fresh = true;
+    }
+    return fresh;
+  }
+
+  async #fingerprintsOf(location: string, isCurrent: boolean): Promise<ReadonlySet<bigint>> {
+    const { artefacts, planHash, plan, ports } = this.#setup;
+    const name = artefact.recheck(sha256Hex(Buffer.from(location)));
+    const stored = await artefacts.readReceipt<StoredRecheck>(name, planHash, ScanIncompleteError);
+    if (stored !== undefined) {
+      return new Set(fromBytes(await artefacts.readNamed(stored.fingerprints, ScanIncompleteError)));
+    }
+    const metadata = await loadMetadata(ports.tables, location, plan.identity);
+    if (metadata === undefined) {
+      throw new TableChangedError(`The table's metadata file ${location} does not exist.`, {
+        next: 'Start a new run.',
+      });
+    }
+    if (isCurrent) requireSameTable(plan, metadata);
+    const { fingerprints, manifests } = await this.#readBeyondPlan(metadata);
+    const object = await artefacts.write(
+      artefact.rescued(sha256Hex(Buffer.from(location)), newNonce()),
+      toBytes(fingerprints),
+      fingerprints.length,
+    );
+    await artefacts.writeOnce<StoredRecheck>(name, {
+      plan_hash: planHash,
+      metadata_location: location,
+      fingerprints: object,
+      manifests_read: manifests,
+    });
+    return new Set(fingerprints);
+  }
+
+  /** Everything that this metadata file names, less the manifests that the plan has read. */
+  async #readBeyondPlan(metadata: TableMetadata): Promise<{ fingerprints: BigUint64Array; manifests: number }> {
+    const { plan, ports } = this.#setup;
+    const list = new FingerprintList();
+    const add = (path: string) => this.#addKeys(path, list);
+    for (const { path } of directReferences(metadata)) add(path);
+    const manifests = await manifestsOfAll(ports.tables, metadata.snapshots, plan.identity);
+    this.#read ??= await this.#manifestsRead();
+    let bytes = 0;
+    let read = 0;
+    for (const manifest of manifests.values()) {
+      add(manifest.manifestPath);
+      if (this.#read.has(manifest.manifestPath)) continue;
+      const body = await this.#manifestBody(manifest);
+      bytes += body.length;
+      read++;
+      if (bytes > MOST_RECHECK_BYTES) {
+        throw new TableChangedError(`More than ${MOST_RECHECK_BYTES} bytes of new manifests came since the plan.`, {
+          next: 'Start a new run.',
+        });
+      }
+      const expectations = { entries: promisedEntries(manifest), length: manifest.manifestLength };
+      forEachEntry(body, manifest.manifestPath, expectations, (status, _content, filePath, referencedDataFile) => {
+        if (status === DELETED) return;
+        add(Buffer.from(filePath).toString('utf8'));
+        if (referencedDataFile !== null) add(Buffer.from(referencedDataFile).toString('utf8'));
+      });
+    }
+    return { fingerprints: distinctSorted(list.sorted()), manifests: read };
+  }
+
+  #addKeys(path: string, list: FingerprintList): void {
+    const { plan, hasher } = this.#setup;
+    for (const folded of classifyReference(path, plan.identity, plan.roots).folded) list.push(hasher.ofString(folded));
+    list.push(hasher.ofString(foldReference(path, plan.identity.ignoreCase)));
+  }
+
+  async #manifestBody(manifest: ManifestFile): Promise<Buffer> {
+    const { plan, ports } = this.#setup;
+    const object = await fetchNamed(ports.tables, manifest.manifestPath, plan.identity);
+    if (object === undefined) {
+      throw new MetadataUnreadableError(
+        `Manifest ${manifest.manifestPath} does not exist, and new metadata names it.`,
+        {
+          next: 'Start a new run.',
+        },
+      );
+    }
+    return object.body;
+  }
+
+  /** Manifests that the plan's scan read to their end; skipped ones are not among them. */
+  async #manifestsRead(): Promise<ReadonlySet<string>> {
+    const { plan, planArtefacts, planHash } = this.#setup;
+    const read = new Set<string>();
+    for (let shard = 0; shard < plan.scan.shards; shard++) {
+      const [body, receipt] = await Promise.all([
+        planArtefacts.readJson<ScanShard>(artefact.scanShard(shard)),
+        planArtefacts.readReceipt<ScanReceipt>(artefact.scanReceipt(shard), planHash, ScanIncompleteError),
+      ]);
+      // A lost list of what was read only means that more is read again.
+      if (body === undefined || receipt === undefined || body.manifests.length !== receipt.manifests_planned) continue;
+      const unread = new Set([...receipt.manifests_skipped, ...receipt.pending_not_avro]);
+      for (const { path } of body.manifests) if (!unread.has(path)) read.add(path);
+    }
+    return read;
+  }
+}
+
+/** Errors after which no batch may go on: everything but a passing fault of a store. */
+export function stopsTheStage(error: unknown): boolean {
+  return !(error instanceof IcesweepError) || !['ServiceUnavailableError', 'StoreError'].includes(error.name);
+}
