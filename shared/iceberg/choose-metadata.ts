@@ -4,7 +4,13 @@
  * table function and of HadoopCatalog together. Pure: the caller lists, and reads what {@link headsNeeded} asks for.
  */
 import { MetadataUnreadableError, TableNotFoundError } from '#shared/errors.ts';
-import { compareCandidates, parseMetadataName, type RankedMetadata } from './metadata-names.ts';
+import {
+  compareCandidates,
+  isMetadataJsonName,
+  metadataStem,
+  parseMetadataName,
+  type RankedMetadata,
+} from './metadata-names.ts';
 
 /** What must be known from inside a metadata file to rank it. */
 export interface MetadataHead {
@@ -29,7 +35,7 @@ export interface ChosenMetadata {
 
 /** The names that must be read before {@link chooseMetadata} can decide. */
 export function headsNeeded(fileNames: readonly string[], options: ChoiceOptions = {}): string[] {
-  const candidates = candidatesOf(fileNames);
+  const candidates = candidatesOf(fileNames, options.hint);
   if (options.tableUuid !== undefined || options.by === 'last_updated') return candidates.map(({ name }) => name);
   const newest = candidates.filter(({ version }) => version === highest(candidates));
   return newest.length > 1 ? newest.map(({ name }) => name) : [];
@@ -41,7 +47,7 @@ export function chooseMetadata(
   heads: ReadonlyMap<string, MetadataHead>,
   options: ChoiceOptions = {},
 ): ChosenMetadata {
-  const all = candidatesOf(fileNames);
+  const all = candidatesOf(fileNames, options.hint);
   refuseMissingHintedVersion(all, options.hint);
   const ours = all.filter(({ name }) => isOfTable(heads.get(name), options.tableUuid));
   const ranked = ours.map((candidate) => ({
@@ -61,10 +67,21 @@ export function parseVersionHint(text: string): { readonly version?: bigint; rea
   return /^\d+$/.test(hint) ? { version: BigInt(hint) } : { name: hint };
 }
 
-function candidatesOf(fileNames: readonly string[]): { readonly name: string; readonly version: bigint }[] {
+/**
+ * `v<N>` and `<NNNNN>-<uuid>`; any other name only when it is named explicitly, be it by the hint: then it ranks by its number, or
+ * below all others where it has none.
+ */
+function candidatesOf(
+  fileNames: readonly string[],
+  hint: string | undefined,
+): { readonly name: string; readonly version: bigint }[] {
+  const hinted = hint === undefined ? undefined : parseVersionHint(hint)?.name;
   return fileNames.flatMap((name) => {
     const parsed = parseMetadataName(name);
-    return parsed === null ? [] : [{ name, version: parsed.version }];
+    if (parsed !== null && (parsed.form === 'hadoop' || parsed.uuid !== undefined))
+      return [{ name, version: parsed.version }];
+    const isHinted = hinted !== undefined && (name === hinted || metadataStem(name) === hinted);
+    return isHinted && isMetadataJsonName(name) ? [{ name, version: parsed?.version ?? -1n }] : [];
   });
 }
 

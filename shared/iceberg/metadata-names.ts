@@ -4,7 +4,7 @@ export interface MetadataName {
   /** `hadoop`: `v<N>`, committed by rename; `catalog`: `<NNNNN>-<uuid>`, pointed to by a catalog. */
   readonly form: 'hadoop' | 'catalog';
   readonly version: bigint;
-  /** What follows the number of a catalog name, where it is a UUID. */
+  /** What follows the number of a catalog name, where it is a UUID, as the grammar wants. Later files of any such form still count. */
   readonly uuid?: string;
 }
 
@@ -24,7 +24,7 @@ const PRINTED_WIDTH = 5;
 
 /** Form and version of a metadata file's name; null for any other name, which counts only where it is named explicitly. */
 export function parseMetadataName(fileName: string): MetadataName | null {
-  const stem = stemOf(fileName);
+  const stem = metadataStem(fileName);
   if (stem === null) return null;
   const hadoop = HADOOP.exec(stem);
   if (hadoop !== null) return { form: 'hadoop', version: BigInt(hadoop[1] as string) };
@@ -73,7 +73,8 @@ export function compareCandidates(a: RankedMetadata, b: RankedMetadata): number 
   return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
 }
 
-function stemOf(fileName: string): string | null {
+/** The name without its ending, gzip or not; null for other files. */
+export function metadataStem(fileName: string): string | null {
   // The longest suffix: `v1.gz.metadata.json` ends with `.metadata.json` as well.
   const suffix = SUFFIXES.filter((candidate) => fileName.endsWith(candidate)).sort((a, b) => b.length - a.length)[0];
   return suffix === undefined ? null : fileName.slice(0, -suffix.length);

@@ -139,11 +139,10 @@ function join(alias: Alias, rest: string): Place {
 function aliasApplies(alias: Alias, split: SplitPath, rules: Rules): boolean {
   if (alias.relative !== split.relative) return false;
   if (split.scheme === null) return true;
+  // `/x`, `file:/x`, `file:///x` and `hdfs://name/x` name one file in tables written by several engines. A bucket is no part of a path.
+  if (alias.scheme === null) return split.scheme === 'file' || split.scheme === 'hdfs';
   const own = normalise(split, rules);
-  const fitsAuthority = own.authority === alias.authority;
-  // `/x`, `file:/x` and `file:///x` name one file in tables written by several engines.
-  if (alias.scheme === null) return fitsAuthority && own.authority === null;
-  return own.scheme === alias.scheme && fitsAuthority;
+  return own.scheme === alias.scheme && own.authority === alias.authority;
 }
 
 /** End of the raw prefix that folds to the alias's, or -1. */
