@@ -29,6 +29,8 @@ export const artefact = {
   buildItems: 'plan/build-items.jsonl',
   listItems: 'plan/list-items.jsonl',
   planReceipt: 'plan/receipt.json',
+  /** Why a run was skipped: `{error, message}`. */
+  skipped: 'plan/skipped.json',
 
   scanFragment: (shard: number, nonce: string, part: number) => `scan/${shard}/${nonce}-${part}.bin`,
   scanReceipt: (shard: number) => `scan/${shard}/receipt.json`,
