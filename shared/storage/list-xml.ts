@@ -1,0 +1,192 @@
+/**
+ * A strict reader of the XML of a ListObjectsV2 answer. It knows that one document: what it does not expect is an error, never
+ * a shorter page. Text is read to the last byte; entities are decoded, keys stay as encoded as the answer says.
+ */
+import { StoreError } from './object-store.ts';
+
+export interface RawListing {
+  readonly IsTruncated: boolean;
+  readonly KeyCount?: number;
+  readonly EncodingType?: string;
+  readonly NextContinuationToken?: string;
+  readonly Contents: readonly RawObject[];
+  readonly CommonPrefixes: readonly { readonly Prefix: string }[];
+}
+
+export interface RawObject {
+  readonly Key: string;
+  readonly Size: number;
+  readonly LastModified: Date;
+  readonly ETag: string;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+
+function broken(what: string): StoreError {
+  return new StoreError('Unavailable', `The listing cannot be read: ${what}.`);
+}
+
+/** Reads one element after another; `null` is the end of the parent. */
+class Cursor {
+  readonly #text: string;
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** Past white space, a declaration and the opening tag of the document. */
+  open(name: string): void {
+    const text = this.#text;
+    this.#space();
+    if (text.startsWith('<?', this.#at)) {
+      const end = text.indexOf('?>', this.#at);
+      if (end < 0) throw broken('its declaration does not end');
+      this.#at = end + 2;
+      this.#space();
+    }
+    const end = text.indexOf('>', this.#at);
+    const tag = end < 0 ? '' : text.slice(this.#at, end);
+    if (tag !== `<${name}` && !tag.startsWith(`<${name} `))
+      throw broken(`it begins with ${JSON.stringify(text.slice(0, 60))}`);
+    if (tag.endsWith('/')) throw broken('it is empty');
+    this.#at = end + 1;
+  }
+
+  /** The name of the next child, or null at the parent's closing tag, which is consumed. */
+  child(parent: string): string | null {
+    const text = this.#text;
+    this.#space();
+    if (text[this.#at] !== '<') throw broken(`text where an element of ${parent} should be`);
+    const end = text.indexOf('>', this.#at);
+    if (end < 0) throw broken(`${parent} does not end`);
+    if (text[this.#at + 1] === '/') {
+      if (text.slice(this.#at + 2, end).trimEnd() !== parent) throw broken(`${parent} is closed by another tag`);
+      this.#at = end + 1;
+      return null;
+    }
+    const name = text.slice(this.#at + 1, end);
+    this.#at = end + 1;
+    return name;
+  }
+
+  /** The text of a child whose opening tag was just read. */
+  value(name: string): string {
+    if (name.endsWith('/')) return '';
+    const text = this.#text;
+    const end = text.indexOf('<', this.#at);
+    if (end < 0 || !text.startsWith(`</${name}>`, end)) throw broken(`${name} is not closed`);
+    const raw = text.slice(this.#at, end);
+    this.#at = end + name.length + 3;
+    return raw.includes('&') ? decodeEntities(raw) : raw;
+  }
+
+  /** Passes over a child of any shape. */
+  skip(tag: string): void {
+    if (tag.endsWith('/')) return;
+    const name = tag.split(/\s/, 1)[0] as string;
+    const end = this.#text.indexOf(`</${name}>`, this.#at);
+    if (end < 0) throw broken(`${name} is not closed`);
+    this.#at = end + name.length + 3;
+  }
+
+  end(): void {
+    this.#space();
+    if (this.#at !== this.#text.length) throw broken('something follows its end');
+  }
+
+  #space(): void {
+    while (this.#at < this.#text.length && this.#text.charCodeAt(this.#at) <= 0x20) this.#at++;
+    if (this.#at === 0 && this.#text.charCodeAt(0) === 0xfeff) this.#at = 1;
+  }
+}
+
+function decodeEntities(raw: string): string {
+  return raw.replace(/&([^;&]*);?/g, (whole, name: string) => {
+    if (!whole.endsWith(';')) throw broken(`the reference ${JSON.stringify(whole)} does not end`);
+    const known = ENTITIES[name];
+    if (known !== undefined) return known;
+    const code = /^#(?:x([0-9a-fA-F]+)|(\d+))$/.exec(name);
+    const point =
+      code === null ? Number.NaN : Number.parseInt(code[1] ?? (code[2] as string), code[1] === undefined ? 10 : 16);
+    if (!(point >= 0 && point <= 0x10ffff)) throw broken(`the reference ${JSON.stringify(whole)} is not known`);
+    return String.fromCodePoint(point);
+  });
+}
+
+export function parseListing(body: Uint8Array): RawListing {
+  const cursor = new Cursor(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8'));
+  cursor.open('ListBucketResult');
+  const fields = new Map<string, string>();
+  const contents: RawObject[] = [];
+  const prefixes: { Prefix: string }[] = [];
+  for (let name = cursor.child('ListBucketResult'); name !== null; name = cursor.child('ListBucketResult')) {
+    if (name === 'Contents') contents.push(readObject(cursor));
+    else if (name === 'CommonPrefixes') prefixes.push(readPrefix(cursor));
+    else if (SIMPLE.has(name.replace(/\/$/, ''))) {
+      const plain = name.replace(/\/$/, '');
+      if (fields.has(plain)) throw broken(`${plain} stands twice`);
+      fields.set(plain, cursor.value(name));
+    } else cursor.skip(name);
+  }
+  cursor.end();
+  return finish(fields, contents, prefixes);
+}
+
+const SIMPLE = new Set(['IsTruncated', 'KeyCount', 'EncodingType', 'NextContinuationToken']);
+
+function finish(
+  fields: ReadonlyMap<string, string>,
+  contents: readonly RawObject[],
+  prefixes: readonly { readonly Prefix: string }[],
+): RawListing {
+  const truncated = fields.get('IsTruncated');
+  if (truncated !== 'true' && truncated !== 'false') throw broken('IsTruncated is not said');
+  const count = fields.get('KeyCount');
+  const token = fields.get('NextContinuationToken');
+  const encoding = fields.get('EncodingType');
+  if (count !== undefined && Number(count) !== contents.length + prefixes.length) {
+    throw broken(`it promises ${count} keys and has ${contents.length + prefixes.length}`);
+  }
+  return {
+    IsTruncated: truncated === 'true',
+    Contents: contents,
+    CommonPrefixes: prefixes,
+    ...(count === undefined ? {} : { KeyCount: Number(count) }),
+    ...(token === undefined || token === '' ? {} : { NextContinuationToken: token }),
+    ...(encoding === undefined || encoding === '' ? {} : { EncodingType: encoding }),
+  };
+}
+
+function readObject(cursor: Cursor): RawObject {
+  let key: string | undefined;
+  let size = Number.NaN;
+  let modified = Number.NaN;
+  let etag = '';
+  for (let name = cursor.child('Contents'); name !== null; name = cursor.child('Contents')) {
+    if (name === 'Key') {
+      if (key !== undefined) throw broken('an object has two keys');
+      key = cursor.value(name);
+    } else if (name === 'Size') size = readSize(cursor.value(name));
+    else if (name === 'LastModified') modified = Date.parse(cursor.value(name));
+    else if (name === 'ETag') etag = cursor.value(name);
+    else cursor.skip(name);
+  }
+  if (key === undefined) throw broken('an object has no key');
+  return { Key: key, Size: size, LastModified: new Date(modified), ETag: etag };
+}
+
+function readSize(text: string): number {
+  if (!/^\d+$/.test(text)) throw broken(`an object has the size ${JSON.stringify(text)}`);
+  return Number(text);
+}
+
+function readPrefix(cursor: Cursor): { Prefix: string } {
+  let prefix: string | undefined;
+  for (let name = cursor.child('CommonPrefixes'); name !== null; name = cursor.child('CommonPrefixes')) {
+    if (name === 'Prefix') prefix = cursor.value(name);
+    else cursor.skip(name);
+  }
+  if (prefix === undefined) throw broken('a common prefix is empty');
+  return { Prefix: prefix };
+}
