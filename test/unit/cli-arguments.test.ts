@@ -161,7 +161,7 @@ describe('the table operand', () => {
 
     const argument = resolveTableArgument(file, context());
 
-    assert.equal(argument.metadataLocation, `s3://local${file}`);
+    assert.equal(argument.metadataLocation, 's3://lake/orders/metadata/v1.metadata.json');
     assert.equal(argument.mounts[0]?.directory, join(folder, 'dt=1/orders'));
   });
 

@@ -55,7 +55,7 @@ export const COMMANDS: readonly CommandShape[] = [
     name: 'delete',
     operands: [run],
     groups: ['common', 'store', 'pace', 'delete'],
-    extra: ['comment'],
+    extra: ['comment', 'override'],
     does: 'Deletes exactly what that plan lists.',
     examples: ['icesweep delete plan-orders-20261130T051600-4f2a', 'icesweep delete RUN --override DIGEST --yes'],
   },
@@ -96,7 +96,7 @@ export const COMMANDS: readonly CommandShape[] = [
   {
     name: 'start',
     operands: [table],
-    groups: [...A_RUN, 'fleet', 'delete'],
+    groups: [...A_RUN, 'fleet', 'sealed'],
     does: 'Starts a deployed state machine and follows it.',
     examples: [
       'icesweep start analytics.orders --state-machine ARN',

@@ -24,6 +24,7 @@ export type FlagGroup =
   | 'paths'
   | 'pace'
   | 'delete'
+  | 'sealed'
   | 'fleet'
   | 'html';
 
@@ -345,7 +346,7 @@ const deleting: readonly Flag[] = [
     kind: 'text',
     value: 'DIGEST',
     input: 'override',
-    group: 'delete',
+    group: 'sealed',
     help: 'delete a plan that a threshold refused',
   },
   {
@@ -353,7 +354,7 @@ const deleting: readonly Flag[] = [
     kind: 'text',
     value: 'RUN',
     input: 'plan',
-    group: 'delete',
+    group: 'sealed',
     help: 'delete this run’s plan, as `delete RUN` does',
   },
 ];

@@ -38,6 +38,11 @@ function tableFolderOf(file: string): string {
   return basename(folder) === 'metadata' ? dirname(folder) : folder;
 }
 
+/** The file as the table itself would name it, where it lies below the table's folder. */
+function recordedSpelling(file: string, directory: string, location: string): string {
+  return file.startsWith(`${directory}/`) ? `${location}${file.slice(directory.length)}` : mountedUri(file);
+}
+
 function fromDirectory(directory: string, metadataFile: string | undefined, context: TableContext): TableArgument {
   const location = withoutFinalSlashes(context.readLocation(directory, metadataFile));
   const known = context.mounts.find((mount) => mount.recorded === location);
@@ -50,7 +55,7 @@ function fromDirectory(directory: string, metadataFile: string | undefined, cont
   return {
     table: location,
     mounts: [...mounts].sort((a, b) => b.recorded.length - a.recorded.length),
-    ...(metadataFile === undefined ? {} : { metadataLocation: mountedUri(metadataFile) }),
+    ...(metadataFile === undefined ? {} : { metadataLocation: recordedSpelling(metadataFile, directory, location) }),
   };
 }
 

@@ -1,7 +1,7 @@
 /** The help pages. Examples first: they are what a person looks for. */
 import { COMMANDS, type CommandShape, flagsOf } from '../arguments/commands.ts';
 import type { Flag, FlagGroup } from '../arguments/flags.ts';
-import { wrapped } from './layout.ts';
+import { labelled, wrapped } from './layout.ts';
 
 const WIDTH = 80;
 const LABEL = 33;
@@ -16,15 +16,15 @@ const HEADINGS: Readonly<Record<FlagGroup, string>> = {
   paths: 'Recorded paths',
   pace: 'Pace',
   delete: 'Deleting',
+  sealed: 'Deleting a plan',
   fleet: 'Deployed fleet',
   html: 'Pages',
 };
 
 function flagLine(flag: Flag): string {
   const label = `  --${flag.name}${flag.value === undefined ? '' : ` ${flag.value}`}`;
-  const help = wrapped(flag.help, WIDTH - LABEL, '').split('\n');
-  const start = label.length < LABEL - 1 ? [label.padEnd(LABEL) + (help.shift() ?? '')] : [label];
-  return [...start, ...help.map((line) => ' '.repeat(LABEL) + line)].join('\n');
+  if (label.length < LABEL - 1) return labelled(label, flag.help, LABEL, WIDTH);
+  return `${label}\n${labelled('', flag.help, LABEL, WIDTH)}`;
 }
 
 function usage(command: CommandShape): string {
@@ -51,10 +51,7 @@ export function generalHelp(): string {
     '',
     'icesweep removes orphan files from Apache Iceberg tables.',
     '',
-    ...COMMANDS.map(
-      (command) =>
-        `  ${usage(command).padEnd(width)}${wrapped(command.does, WIDTH - width - 2, ' '.repeat(width + 2))}`,
-    ),
+    ...COMMANDS.map((command) => labelled(`  ${usage(command)}`, command.does, width + 2, WIDTH)),
     '',
     wrapped(
       '<table>: db.table with --catalog, a table location, a metadata file, or a directory of this machine.',

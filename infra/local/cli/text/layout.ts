@@ -7,11 +7,18 @@ export function shortened(text: string, width: number): string {
   return width <= 1 ? '…'.slice(0, width) : `…${characters.slice(characters.length - width + 1).join('')}`;
 }
 
+/** A number stays with its unit. */
+function glued(text: string): string {
+  return text.replace(/(\d) (?=[KMGTP]?i?B\b)/g, '$1\u00a0');
+}
+
 /** Breaks words at `width`; continuation lines start with `indent`. Words longer than a line stay whole. */
 export function wrapped(text: string, width: number, indent = ''): string {
   const lines: string[] = [];
   let line = '';
-  for (const word of text.split(/\s+/).filter((part) => part !== '')) {
+  for (const word of glued(text)
+    .split(/[ \t\n]+/)
+    .filter((part) => part !== '')) {
     const start = lines.length === 0 ? '' : indent;
     if (line === '') line = start + word;
     else if ([...line].length + 1 + [...word].length <= width) line += ` ${word}`;
@@ -21,7 +28,13 @@ export function wrapped(text: string, width: number, indent = ''): string {
     }
   }
   if (line !== '') lines.push(line);
-  return lines.join('\n');
+  return lines.join('\n').replaceAll('\u00a0', ' ');
+}
+
+/** A label in its own column, the text wrapped beside it. */
+export function labelled(label: string, text: string, labelWidth: number, width: number): string {
+  const beside = wrapped(text, Math.max(20, width - labelWidth)).split('\n');
+  return beside.map((line, at) => (at === 0 ? label : '').padEnd(labelWidth) + line).join('\n');
 }
 
 /** Rows of cells in columns two spaces apart; `right` names the columns that are aligned to the right. */

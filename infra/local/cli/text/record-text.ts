@@ -3,7 +3,7 @@ import type { Verdict } from '#shared/errors.ts';
 import { counted, humanBytes, humanCount, humanTime, printable } from '#shared/report/format.ts';
 import type { RunRecord } from '#shared/run/record.ts';
 import type { OrphanSummary } from '../orphans/orphan-summary.ts';
-import { columns, shortened, wrapped } from './layout.ts';
+import { columns, labelled, shortened, wrapped } from './layout.ts';
 
 export interface TextStyle {
   readonly width: number;
@@ -179,15 +179,7 @@ export function recordText(record: RunRecord, style: TextStyle, summary?: Orphan
   lines.push(...sampleLines(summary, record, width), '');
   const rows = facts(record);
   const label = Math.max(...rows.map(([name]) => (name as string).length)) + 2;
-  for (const [name, value] of rows) {
-    lines.push(
-      wrapped(
-        `${(name as string).padEnd(label).replaceAll(' ', '\u00a0')}${value}`,
-        width,
-        ' '.repeat(label),
-      ).replaceAll('\u00a0', ' '),
-    );
-  }
+  for (const [name, value] of rows) lines.push(labelled(name as string, value as string, label, width));
   for (const warning of record.warnings) lines.push(wrapped(`warning: ${printable(warning)}`, width, '  '));
   if (record.next_step !== undefined) lines.push('', wrapped(`next: ${printable(record.next_step)}`, width, '  '));
   return lines.join('\n');

@@ -1,0 +1,89 @@
+/** `icesweep delete` and the second half of `icesweep run`: deletes exactly what a sealed plan lists. */
+import { InvalidInputError, PlanNotDeletableError } from '#shared/errors.ts';
+import type { Plan } from '#shared/run/plan.ts';
+import type { RunRecord } from '#shared/run/record.ts';
+import type { Connection } from '../../state/connections.ts';
+import { readConnection } from '../../state/connections.ts';
+import { flagInputs } from '../arguments/run-input.ts';
+import { confirmDeletion } from '../confirm.ts';
+import { type CommandContext, isOn, operandOf } from '../context.ts';
+import { execute } from '../execute.ts';
+import { withRuntime } from '../local-runtime.ts';
+import { readSeal } from '../orphans/orphan-reader.ts';
+import { newRunName } from '../run-name.ts';
+import type { Runtime } from '../runtime.ts';
+import { showRun, summaryOf } from '../show.ts';
+
+/** Inputs that a deletion may still be given; everything else was fixed by the plan. */
+const ALLOWED = new Set([
+  'max_concurrent_deletes',
+  'delete_batch_size',
+  'delete_cooldown_seconds',
+  'max_files_per_run',
+  'comment',
+  'override',
+  'pause_after_files',
+  'pause_ms',
+]);
+
+/** The plan artefact that the run's seal names. */
+async function planOf(run: RunRecord, runtime: Runtime): Promise<Plan> {
+  const artefacts = runtime.artefacts(run.artefacts);
+  const seal = await readSeal(artefacts, run.plan_digest);
+  if (seal === undefined) {
+    throw new PlanNotDeletableError(
+      `The run ${run.run_id} ended as ${run.verdict} before it sealed a list of orphans.`,
+      { next: 'Plan again.' },
+    );
+  }
+  return artefacts.readPlan(seal.plan_hash);
+}
+
+/**
+ * Asks (or not, with `--yes`), then deletes what the run's seal lists. Undefined where the person said no.
+ *
+ * @throws PlanNotDeletableError a run that sealed nothing, or sealed an empty list
+ */
+export async function deletePlanned(
+  run: RunRecord,
+  runtime: Runtime,
+  connection: Connection,
+  context: CommandContext,
+): Promise<number | undefined> {
+  const plan = await planOf(run, runtime);
+  const summary = await summaryOf(run, runtime);
+  if (summary === undefined)
+    throw new PlanNotDeletableError(`The run ${run.run_id} found no orphans; there is nothing to delete.`);
+  if (!isOn(context, 'yes') && !(await confirmDeletion(run.table, summary, context.terminal))) return undefined;
+  const given = Object.entries(flagInputs(context.parsed.values)).filter(([name]) => ALLOWED.has(name));
+  const { table, catalog, path_aliases, metadata_location } = plan.input;
+  const input = {
+    ...Object.fromEntries(given),
+    table,
+    catalog,
+    path_aliases,
+    ...(metadata_location === undefined ? {} : { metadata_location }),
+    plan: run.run_id,
+  };
+  const deletion = await execute(runtime, { input, connection, name: newRunName('delete', table) }, context);
+  return showRun(deletion, runtime, context);
+}
+
+/** What a person can do after saying no, or without a terminal to ask on. */
+export const NOT_CONFIRMED = 3;
+
+export function deleteRun(context: CommandContext): Promise<number> {
+  const runId = operandOf(context, 0);
+  const connection = readConnection(context.stateFolder, runId);
+  if (connection === undefined) {
+    throw new InvalidInputError(`There is no run ${JSON.stringify(runId)} in ${context.stateFolder}.`, {
+      next: 'icesweep runs lists them.',
+    });
+  }
+  return withRuntime(context, connection, async (runtime) => {
+    const run = await runtime.find(runId);
+    if (run === undefined)
+      throw new PlanNotDeletableError(`The run ${runId} left no record: it was cut off. Plan again.`);
+    return (await deletePlanned(run, runtime, connection, context)) ?? NOT_CONFIRMED;
+  });
+}

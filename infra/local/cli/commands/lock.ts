@@ -1,0 +1,63 @@
+/** `icesweep lock` and `icesweep unlock`: the table's lease, for other maintenance jobs on it. */
+import { hostname, userInfo } from 'node:os';
+import { createCatalog } from '#shared/catalog/catalog.ts';
+import { TableNotFoundError } from '#shared/errors.ts';
+import { humanTime } from '#shared/report/format.ts';
+import { resolveInput } from '#shared/run/input.ts';
+import { identityRules } from '#shared/run/input-identity.ts';
+import { leaseId, lockTable, unlockTable } from '#shared/run/lease.ts';
+import { loadMetadata } from '#shared/run/table-reader.ts';
+import { type CommandContext, operandOf, textOf } from '../context.ts';
+import { withRuntime } from '../local-runtime.ts';
+import type { Runtime } from '../runtime.ts';
+import { LOCAL_DEPLOYMENT, type Target, targetOf } from '../target.ts';
+
+/** A day: longer than any compaction should take, short enough that a forgotten lock does not stay. */
+const LOCK_MS = 24 * 3_600_000;
+
+const clock = { now: () => Date.now(), sleep: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)) };
+/** One process at a time: whatever execution holds the lease of this state folder has ended. */
+const executions = { status: async () => 'ended' as const };
+
+async function leaseOf(target: Target, runtime: Runtime): Promise<string> {
+  const resolved = resolveInput(target.input, LOCAL_DEPLOYMENT);
+  const secrets = { read: async (name: string) => process.env[name.replace(/^env:/, '')] ?? '' };
+  const pointer = await createCatalog(resolved, { tables: runtime.tables, secrets }).currentMetadata();
+  const meta = await loadMetadata(runtime.tables, pointer.metadata_location, identityRules(resolved, resolved.table));
+  if (meta === undefined)
+    throw new TableNotFoundError(`The metadata file ${pointer.metadata_location} does not exist.`);
+  return leaseId(meta.tableUuid, meta.location);
+}
+
+function ownerOf(context: CommandContext): string {
+  return textOf(context, 'comment') ?? `${userInfo().username}@${hostname()}`;
+}
+
+export function lock(context: CommandContext): Promise<number> {
+  const target = targetOf(operandOf(context, 0), context.parsed.values);
+  return withRuntime(context, target.connection, async (runtime) => {
+    const id = await leaseOf(target, runtime);
+    const ports = { items: runtime.items, clock, executions };
+    const ticket = await lockTable(ports, id, ownerOf(context), target.input.table, LOCK_MS);
+    const until = new Date(Date.now() + LOCK_MS).toISOString();
+    await context.terminal.out(
+      context.output === 'text'
+        ? `Locked ${target.input.table} for ${ticket.owner} until ${humanTime(until)}. icesweep unlock gives it back.\n`
+        : `${JSON.stringify({ ...ticket, until })}\n`,
+    );
+    return 0;
+  });
+}
+
+export function unlock(context: CommandContext): Promise<number> {
+  const target = targetOf(operandOf(context, 0), context.parsed.values);
+  return withRuntime(context, target.connection, async (runtime) => {
+    const released = await unlockTable({ items: runtime.items }, await leaseOf(target, runtime));
+    await context.terminal.out(
+      context.output === 'text'
+        ? `${target.input.table} ${released ? 'is unlocked' : 'was not locked'}.\n`
+        : `${JSON.stringify({ released })}\n`,
+    );
+    return 0;
+  });
+}
