@@ -16,7 +16,12 @@ export interface CompleteReceipts {
 }
 
 /** Every planned piece of work left its receipt, and what one stage wrote is what the next one read. */
-export function balanceBooks(plan: Plan, planHash: string, items: readonly ListItem[], receipts: Receipts): CompleteReceipts {
+export function balanceBooks(
+  plan: Plan,
+  planHash: string,
+  items: readonly ListItem[],
+  receipts: Receipts,
+): CompleteReceipts {
   const scans = present(receipts.scans, plan.scan.shards, planHash, 'Scan shard', ScanIncompleteError);
   const builds = present(receipts.builds, plan.ranges.length, planHash, 'Key range', FilterMismatchError);
   const lists = present(receipts.lists, plan.list.shards, planHash, 'Listing shard', ListingIncompleteError);
@@ -60,7 +65,9 @@ function balanceScans(plan: Plan, scans: readonly ScanReceipt[]): void {
   for (const receipt of scans) {
     const written = sum(receipt.sections.map((section) => section.entries));
     if (written !== receipt.fingerprints || sum(receipt.objects.map((object) => object.entries)) !== written) {
-      throw new ScanIncompleteError(`Scan shard ${receipt.shard} contradicts itself about what it wrote; start a new run.`);
+      throw new ScanIncompleteError(
+        `Scan shard ${receipt.shard} contradicts itself about what it wrote; start a new run.`,
+      );
     }
   }
 }
@@ -87,7 +94,9 @@ function balanceBuilds(scans: readonly ScanReceipt[], builds: readonly BuildRece
 /** The shards' intervals are the planned ones, and together they cover every key of every root exactly once. */
 function balanceLists(plan: Plan, items: readonly ListItem[], lists: readonly ListReceipt[]): void {
   if (items.length !== lists.length) {
-    throw new ListingIncompleteError(`${items.length} listing shards stand in the plan's items, ${lists.length} receipts were found.`);
+    throw new ListingIncompleteError(
+      `${items.length} listing shards stand in the plan's items, ${lists.length} receipts were found.`,
+    );
   }
   lists.forEach((receipt, index) => {
     const item = items[index] as ListItem;
@@ -98,7 +107,8 @@ function balanceLists(plan: Plan, items: readonly ListItem[], lists: readonly Li
       receipt.after === item.after &&
       receipt.through === item.through &&
       receipt.reached_end === true;
-    if (!same) throw new ListingIncompleteError(`Listing shard ${index} did not list its interval to the end; start a new run.`);
+    if (!same)
+      throw new ListingIncompleteError(`Listing shard ${index} did not list its interval to the end; start a new run.`);
   });
   for (const root of plan.roots) {
     const mine = lists.filter((receipt) => receipt.bucket === root.bucket && receipt.prefix === root.prefix);

@@ -1,6 +1,7 @@
 /** Rule 2 of the verdict: names can be told apart, and nobody else lives under the roots. */
-import type { GateResult, Plan } from './plan.ts';
+
 import type { CompleteReceipts } from './judge-books.ts';
+import type { GateResult, Plan } from './plan.ts';
 
 /** What a rule says: its gate results for the record, and its refusals. */
 export interface Judgement {

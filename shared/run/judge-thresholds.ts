@@ -37,7 +37,12 @@ export function judgeThresholds(numbers: ThresholdNumbers, limits: ThresholdLimi
       const files = numbers.candidates[group].files + numbers.referenced[group].files;
       const percent = total === 0 ? 0 : (100 * orphans) / total;
       const passed = files < limits.min_files || percent <= limits.max_orphan_percent;
-      gates.push({ name: `orphan_percent_${group}_${unit}`, value: round(percent), limit: limits.max_orphan_percent, passed });
+      gates.push({
+        name: `orphan_percent_${group}_${unit}`,
+        value: round(percent),
+        limit: limits.max_orphan_percent,
+        passed,
+      });
       if (passed) continue;
       refusals.push(
         refuse(

@@ -1,6 +1,7 @@
 /** The plan artefact and the work items that hang on it. Written once by the plan stage, never edited (DESIGN section 2, 3). */
-import type { IdentityRules, Root } from '#shared/identity/types.ts';
+
 import type { CurrentPointer } from '#shared/catalog/catalog.ts';
+import type { IdentityRules, Root } from '#shared/identity/types.ts';
 import type { ResolvedInput } from './resolved-input.ts';
 
 export interface GateResult {

@@ -6,8 +6,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { MisconfiguredError, ScanIncompleteError } from '#shared/errors.ts';
 import { isStoreFault, type ObjectStore } from '#shared/storage/object-store.ts';
-import type { ObjectRef, Plan } from './plan.ts';
 import { artefact } from './artefacts.ts';
+import type { ObjectRef, Plan } from './plan.ts';
 
 export function sha256Hex(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
@@ -107,7 +107,9 @@ export class RunArtefacts {
     const text = (ref.name.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8');
     const lines = text.split('\n').filter((line) => line !== '');
     if (lines.length !== ref.entries) {
-      throw new Mismatch(`Artefact ${this.absoluteKey(ref.name)} has ${lines.length} lines, ${ref.entries} were recorded.`);
+      throw new Mismatch(
+        `Artefact ${this.absoluteKey(ref.name)} has ${lines.length} lines, ${ref.entries} were recorded.`,
+      );
     }
     return lines.map((line) => JSON.parse(line) as T);
   }
