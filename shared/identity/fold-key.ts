@@ -67,8 +67,8 @@ function foldBytes(input: Buffer, ignoreCase: boolean): Buffer {
   const slashed = collapseSlashes(bytes);
   if (isAscii(slashed)) return ignoreCase ? Buffer.from(slashed.toString('latin1').toLowerCase(), 'latin1') : slashed;
   const text = decodeEscaped(slashed);
-  // Upper case first: both sigmas, or a dotless i, then meet in one lower-case letter.
-  const folded = ignoreCase ? text.toUpperCase().toLowerCase().normalize('NFD') : text;
+  // By way of upper case, so that both sigmas, or ß and its capital, meet in one spelling.
+  const folded = ignoreCase ? text.toLowerCase().toUpperCase().toLowerCase().normalize('NFD') : text;
   return Buffer.from(showInvalidBytes(folded.normalize('NFC')));
 }
 

@@ -71,8 +71,8 @@ export function classifyReference(path: string, identity: IdentityRules, roots: 
   const split = splitPath(path);
   const mapped = applyAlias(split, rules);
   const recorded = foldKey(split.key, rules.ignoreCase);
-  const folded = mapped === null ? [recorded] : [recorded, foldKey(mapped.key, rules.ignoreCase)];
-  const coverageKey = folded.at(-1) as string;
+  const coverageKey = mapped === null ? recorded : foldKey(mapped.key, rules.ignoreCase);
+  const folded = recorded === coverageKey ? [recorded] : [recorded, coverageKey];
   const own = mapped === null ? normalise(split, rules) : bucketReference(mapped, rules);
   const under = rootsOver(coverageKey, roots, rules);
   const insideRoots = under.length > 0;
