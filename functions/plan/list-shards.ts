@@ -2,6 +2,7 @@
  * Listing shards: raw intervals of keys below the roots, of about 100,000 keys each, at most 2,000 (DESIGN section 6). Any
  * boundaries cover every key exactly once; where they lie only decides how even the shards are.
  */
+import { inOrder } from '#shared/catalog/table-objects.ts';
 import { foldKey } from '#shared/identity/fold-key.ts';
 import type { Root } from '#shared/identity/types.ts';
 import type { ListItem } from '#shared/run/plan.ts';
@@ -13,6 +14,7 @@ export const MOST_SHARDS = 2000;
 /** More prefixes than shards, so that uneven ones even out; and a bound on requests. */
 const LEAVES_PER_SHARD = 3;
 const MOST_REQUESTS = 4000;
+const REQUESTS_AT_ONCE = 16;
 
 const byBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
@@ -41,15 +43,14 @@ async function expandFolders(tree: KeyTree, prefix: string, wanted: number): Pro
   const flat: string[] = [];
   while (level.length > 0 && level.length + flat.length < wanted && tree.requests < MOST_REQUESTS) {
     const next: string[] = [];
-    for (const folder of level) {
-      if (tree.requests >= MOST_REQUESTS) {
-        flat.push(folder);
-        continue;
-      }
-      const below = await tree.folders(folder);
+    const answers = await inOrder(level, REQUESTS_AT_ONCE, async (folder) =>
+      tree.requests < MOST_REQUESTS ? await tree.folders(folder) : [],
+    );
+    level.forEach((folder, index) => {
+      const below = answers[index]!;
       if (below.length === 0) flat.push(folder);
       else next.push(...below);
-    }
+    });
     level = next;
   }
   return [...flat, ...level];
@@ -61,12 +62,15 @@ async function expandFlat(tree: KeyTree, leaves: readonly string[], wanted: numb
   const done: string[] = [];
   while (open.length > 0 && open.length + done.length < wanted && tree.requests < MOST_REQUESTS) {
     const next: string[] = [];
-    for (const leaf of open) {
+    const answers = await inOrder(open, REQUESTS_AT_ONCE, async (leaf) => {
       const small = tree.requests < MOST_REQUESTS ? await tree.countIfSmall(leaf) : 0;
-      const children = small === undefined ? await tree.children(leaf) : [];
+      return small === undefined ? await tree.children(leaf) : [];
+    });
+    open.forEach((leaf, index) => {
+      const children = answers[index]!;
       if (children.length === 0) done.push(leaf);
       else next.push(...children);
-    }
+    });
     open = next;
   }
   return [...done, ...open];
