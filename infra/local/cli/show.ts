@@ -4,7 +4,7 @@ import { printable } from '#shared/report/format.ts';
 import type { RunRecord } from '#shared/run/record.ts';
 import { type CommandContext, isOn, styleOf } from './context.ts';
 import { isRecorded, type Unrecorded } from './execute.ts';
-import { readSeal, sealedOrphans } from './orphans/orphan-reader.ts';
+import { planArtefacts, readRunSeal, sealedOrphans } from './orphans/orphan-reader.ts';
 import { OrphanCounter, type OrphanSummary } from './orphans/orphan-summary.ts';
 import type { RunHistory } from './runtime.ts';
 import { recordText } from './text/record-text.ts';
@@ -22,8 +22,8 @@ export function exitCodeOfRun(run: RunRecord | Unrecorded, context: CommandConte
 /** Counts what the run's seal lists. Undefined where it never came to a seal. */
 export async function summaryOf(run: RunRecord, history: RunHistory): Promise<OrphanSummary | undefined> {
   if (run.orphan_files_count === 0) return undefined;
-  const artefacts = history.artefacts(run.artefacts);
-  const seal = await readSeal(artefacts, run.plan_digest);
+  const artefacts = planArtefacts(run, history);
+  const seal = await readRunSeal(run, history);
   if (seal === undefined) return undefined;
   const counter = new OrphanCounter();
   for await (const orphan of sealedOrphans(artefacts, seal)) counter.add(orphan);
@@ -33,8 +33,8 @@ export async function summaryOf(run: RunRecord, history: RunHistory): Promise<Or
 /** One line per candidate. A refused run has none to show: what it found is evidence, not a list to act on. */
 async function printCandidates(run: RunRecord, history: RunHistory, context: CommandContext): Promise<void> {
   if (run.orphan_files_count === 0 || !['DRY_RUN', 'DELETED', 'PARTIAL'].includes(run.verdict)) return;
-  const artefacts = history.artefacts(run.artefacts);
-  const seal = await readSeal(artefacts, run.plan_digest);
+  const artefacts = planArtefacts(run, history);
+  const seal = await readRunSeal(run, history);
   if (seal === undefined) return;
   let lines: string[] = [];
   const flush = async (): Promise<void> => {

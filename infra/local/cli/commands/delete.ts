@@ -9,7 +9,7 @@ import { confirmDeletion } from '../confirm.ts';
 import { type CommandContext, isOn, operandOf } from '../context.ts';
 import { execute } from '../execute.ts';
 import { withRuntime } from '../local-runtime.ts';
-import { readSeal } from '../orphans/orphan-reader.ts';
+import { planArtefacts, readRunSeal } from '../orphans/orphan-reader.ts';
 import { newRunName } from '../run-name.ts';
 import type { Runtime } from '../runtime.ts';
 import { showRun, summaryOf } from '../show.ts';
@@ -28,15 +28,14 @@ const ALLOWED = new Set([
 
 /** The plan artefact that the run's seal names. */
 async function planOf(run: RunRecord, runtime: Runtime): Promise<Plan> {
-  const artefacts = runtime.artefacts(run.artefacts);
-  const seal = await readSeal(artefacts, run.plan_digest);
+  const seal = await readRunSeal(run, runtime);
   if (seal === undefined) {
     throw new PlanNotDeletableError(
       `The run ${run.run_id} ended as ${run.verdict} before it sealed a list of orphans.`,
       { next: 'Plan again.' },
     );
   }
-  return artefacts.readPlan(seal.plan_hash);
+  return planArtefacts(run, runtime).readPlan(seal.plan_hash);
 }
 
 /**

@@ -15,7 +15,7 @@ import { type CommandContext, operandOf, styleOf } from '../context.ts';
 import { findReferences } from '../explain/find-references.ts';
 import { type Explained, whichRule } from '../explain/which-rule.ts';
 import { withRuntime } from '../local-runtime.ts';
-import { readSeal, sealedCandidates } from '../orphans/orphan-reader.ts';
+import { planArtefacts, readRunSeal, sealedCandidates } from '../orphans/orphan-reader.ts';
 import type { Runtime } from '../runtime.ts';
 import { wrapped } from '../text/layout.ts';
 
@@ -92,10 +92,8 @@ async function judge(path: string, runId: string, runtime: Runtime): Promise<Fou
   const run = await runtime.find(runId);
   if (run === undefined)
     throw new InvalidInputError(`There is no run ${JSON.stringify(runId)}.`, { next: 'icesweep runs lists them.' });
-  // A deleting run of an earlier plan stands on that plan's artefacts.
-  const planned = run.plan_run === undefined ? run : ((await runtime.find(run.plan_run)) ?? run);
-  const artefacts = runtime.artefacts(planned.artefacts);
-  const seal = await readSeal(artefacts, planned.plan_digest);
+  const artefacts = planArtefacts(run, runtime);
+  const seal = await readRunSeal(run, runtime);
   const plan =
     seal === undefined ? await artefacts.readJson<Plan>(artefact.plan) : await artefacts.readPlan(seal.plan_hash);
   if (plan === undefined)
@@ -105,7 +103,7 @@ async function judge(path: string, runId: string, runtime: Runtime): Promise<Fou
   const place = placeOf(path, plan);
   const line = seal === undefined ? undefined : await sealedLine(artefacts, seal, plan, place);
   if (seal !== undefined && line !== undefined)
-    return orphan(line, plan, planned.verdict, await outcomeOf(runtime.artefacts(run.artefacts), seal, line.key));
+    return orphan(line, plan, run.verdict, await outcomeOf(runtime.artefacts(run.artefacts), seal, line.key));
   const references = await findReferences(plan, runtime.tables, place.key);
   const notes =
     references.gone.length === 0

@@ -9,6 +9,7 @@ import { leaseId, lockTable, unlockTable } from '#shared/run/lease.ts';
 import { loadMetadata } from '#shared/run/table-reader.ts';
 import { type CommandContext, operandOf, textOf } from '../context.ts';
 import { withRuntime } from '../local-runtime.ts';
+import { openFleetItems } from '../records.ts';
 import type { Runtime } from '../runtime.ts';
 import { LOCAL_DEPLOYMENT, type Target, targetOf } from '../target.ts';
 
@@ -16,8 +17,8 @@ import { LOCAL_DEPLOYMENT, type Target, targetOf } from '../target.ts';
 const LOCK_MS = 24 * 3_600_000;
 
 const clock = { now: () => Date.now(), sleep: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)) };
-/** One process at a time: whatever execution holds the lease of this state folder has ended. */
-const executions = { status: async () => 'ended' as const };
+/** A run's lease ends with its run or by time; a person with a lock has no business in judging that. */
+const executions = { status: async () => 'unknown' as const };
 
 async function leaseOf(target: Target, runtime: Runtime): Promise<string> {
   const resolved = resolveInput(target.input, LOCAL_DEPLOYMENT);
@@ -37,7 +38,7 @@ export function lock(context: CommandContext): Promise<number> {
   const target = targetOf(operandOf(context, 0), context.parsed.values);
   return withRuntime(context, target.connection, async (runtime) => {
     const id = await leaseOf(target, runtime);
-    const ports = { items: runtime.items, clock, executions };
+    const ports = { items: openFleetItems(context) ?? runtime.items, clock, executions };
     const ticket = await lockTable(ports, id, ownerOf(context), target.input.table, LOCK_MS);
     const until = new Date(Date.now() + LOCK_MS).toISOString();
     await context.terminal.out(
@@ -52,7 +53,10 @@ export function lock(context: CommandContext): Promise<number> {
 export function unlock(context: CommandContext): Promise<number> {
   const target = targetOf(operandOf(context, 0), context.parsed.values);
   return withRuntime(context, target.connection, async (runtime) => {
-    const released = await unlockTable({ items: runtime.items }, await leaseOf(target, runtime));
+    const released = await unlockTable(
+      { items: openFleetItems(context) ?? runtime.items },
+      await leaseOf(target, runtime),
+    );
     await context.terminal.out(
       context.output === 'text'
         ? `${target.input.table} ${released ? 'is unlocked' : 'was not locked'}.\n`

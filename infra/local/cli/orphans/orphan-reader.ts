@@ -2,10 +2,12 @@
 import { createHash } from 'node:crypto';
 import { ScanIncompleteError } from '#shared/errors.ts';
 import { recordedPath } from '#shared/identity/references.ts';
-import { artefact } from '#shared/run/artefacts.ts';
+import { artefact, runPrefix } from '#shared/run/artefacts.ts';
 import type { CandidateLine } from '#shared/run/receipts.ts';
+import type { RunRecord } from '#shared/run/record.ts';
 import type { RunArtefacts } from '#shared/run/run-artefacts.ts';
 import type { Seal } from '#shared/run/seal.ts';
+import type { RunHistory } from '../runtime.ts';
 import { type OrphanLine, orphanLine } from './orphan-line.ts';
 
 /** The seal of a run, or undefined where it never came to one. Its digest must be the one of the record. */
@@ -18,6 +20,16 @@ export async function readSeal(artefacts: RunArtefacts, planDigest: string | nul
     );
   }
   return JSON.parse(bytes.toString('utf8')) as Seal;
+}
+
+/** Where the plan of a run lies: its own artefacts, or those of the earlier run whose plan it deleted. */
+export function planArtefacts(run: RunRecord, history: RunHistory): RunArtefacts {
+  return history.artefacts(run.plan_run === undefined ? run.artefacts : runPrefix(run.table, run.plan_run));
+}
+
+/** The seal that a run made or acted on. */
+export function readRunSeal(run: RunRecord, history: RunHistory): Promise<Seal | undefined> {
+  return readSeal(planArtefacts(run, history), run.plan_digest);
 }
 
 /** Every listed file of the seal, as it was sealed: a chunk that is gone, short or altered ends the stream with an error. */

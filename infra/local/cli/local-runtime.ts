@@ -1,0 +1,120 @@
+/** Opens the state folder for a command: its lock, its stores, its state machine; and closes all of it again. */
+
+import { runPrefix } from '#shared/run/artefacts.ts';
+import { stopDeleting } from '#shared/run/delete-marks.ts';
+import { resolveInput } from '#shared/run/input.ts';
+import { RunArtefacts } from '#shared/run/run-artefacts.ts';
+import { findRecord } from '#shared/run/run-store.ts';
+import { startMachine } from '../machine/machine.ts';
+import type { Machine } from '../machine/types.ts';
+import type { Connection } from '../state/connections.ts';
+import { takeProcessLock } from '../state/process-lock.ts';
+import type { CommandContext } from './context.ts';
+import { handlerEnvironment } from './handler-environment.ts';
+import { listRecords, openFleetHistory } from './records.ts';
+import type { ExecutionObserver, RunHistory, RunningExecution, Runtime } from './runtime.ts';
+import { type LocalStorage, openStorage, WORK_BUCKET } from './storage.ts';
+import { LOCAL_DEPLOYMENT } from './target.ts';
+
+const NO_TABLE: Connection = { directories: [] };
+/** How long a batch may take to end after Ctrl-C before its worker is ended too. */
+const BATCH_END_MS = 30_000;
+
+class StoppedByPerson extends Error {
+  override readonly name = 'Aborted';
+}
+
+/** Lets the running batch end: no other begins once the marker is there. */
+async function afterTheBatch(artefacts: RunArtefacts, batchEnded: Promise<void>): Promise<void> {
+  await stopDeleting(
+    artefacts,
+    new StoppedByPerson('The run was stopped by the person who started it.'),
+    Date.now(),
+  ).catch(() => {});
+  await Promise.race([batchEnded, new Promise((resolve) => setTimeout(resolve, BATCH_END_MS).unref())]);
+}
+
+function startExecution(
+  machine: Machine,
+  storage: LocalStorage,
+  input: Record<string, unknown>,
+  name: string,
+  observer: ExecutionObserver,
+): RunningExecution {
+  const execution = machine.run(input, { name });
+  let state = '';
+  let batchEnds: () => void = () => {};
+  const batchEnded = new Promise<void>((resolve) => {
+    batchEnds = resolve;
+  });
+  execution.onEvent((event) => {
+    if (event.type === 'progress') {
+      observer.counted(event.state, event.done, event.total, event.failed);
+      if (event.state === 'DeleteOrphans' && event.done > 0) batchEnds();
+    } else if (event.type === 'entered') {
+      state = event.state;
+      observer.entered(event.state);
+    } else {
+      observer.left(event.state);
+    }
+  });
+  const stop = async (): Promise<void> => {
+    if (state === 'DeleteOrphans') {
+      await afterTheBatch(
+        new RunArtefacts(storage.work, WORK_BUCKET, runPrefix(resolveInput(input, LOCAL_DEPLOYMENT).table, name)),
+        batchEnded,
+      );
+    }
+    execution.stop();
+  };
+  return { end: execution.result, stop: () => void stop() };
+}
+
+async function openMachine(context: CommandContext, connection: Connection): Promise<Runtime> {
+  const storage = await openStorage(context.stateFolder, connection);
+  const machine = await startMachine({
+    stateDir: context.stateFolder,
+    tableS3: storage.tableS3,
+    workS3: { endpoint: storage.server.endpoint, bucket: WORK_BUCKET },
+    deployment: LOCAL_DEPLOYMENT,
+    environment: handlerEnvironment(connection),
+  });
+  const artefacts = (prefix: string): RunArtefacts => new RunArtefacts(storage.work, WORK_BUCKET, prefix);
+  return {
+    items: machine.items,
+    tables: storage.tables,
+    artefacts,
+    find: (runId) => findRecord(machine.items, runId),
+    list: (table, limit) => listRecords(machine.items, table, limit, context),
+    start: async (input, name, observer) => startExecution(machine, storage, input, name, observer),
+    close: async () => {
+      await machine.close();
+      await storage.close();
+    },
+  };
+}
+
+/** Runs `body` with the state folder held by this process. */
+export async function withRuntime<T>(
+  context: CommandContext,
+  connection: Connection,
+  body: (runtime: Runtime) => Promise<T>,
+): Promise<T> {
+  const lock = takeProcessLock(context.stateFolder, context.commandLine);
+  try {
+    const runtime = await openMachine(context, connection);
+    try {
+      return await body(runtime);
+    } finally {
+      await runtime.close();
+    }
+  } finally {
+    lock.release();
+  }
+}
+
+/** The records alone, of this machine or (with `--run-table`) of a deployed fleet: no table is reached. */
+export function withHistory<T>(context: CommandContext, body: (history: RunHistory) => Promise<T>): Promise<T> {
+  const fleet = openFleetHistory(context);
+  return fleet === undefined ? withRuntime(context, NO_TABLE, body) : body(fleet);
+}
