@@ -27,6 +27,10 @@ const common = {
   /** One-machine runtime and S3-compatible stores: where the tables lie, where the work bucket lies. */
   TABLE_S3_ENDPOINT: optional,
   WORK_S3_ENDPOINT: optional,
+  /** Whether buckets are named in the path; where it is left out, they are for every endpoint but AWS's. */
+  S3_PATH_STYLE: z.enum(['true', 'false']).optional(),
+  /** `sdk` reads listings with the SDK's own parser instead of the strict one. */
+  LIST_PARSER: z.enum(['strict', 'sdk']).default('strict'),
   DYNAMODB_ENDPOINT: optional,
   STEP_FUNCTIONS_ENDPOINT: optional,
   /** The one-machine runtime reads secrets from its own environment. */
@@ -37,7 +41,7 @@ const schemas = {
   plan: z.object(common),
   scan: z.object(common),
   build: z.object(common),
-  list: z.object({ ...common, LIST_PARSER: z.enum(['sdk', 'own']).default('sdk') }),
+  list: z.object(common),
   evaluate: z.object(common),
   recheck: z.object(common),
   /** DELETE_ROLE_ARN: the role that is assumed with a session policy narrowed to the plan's roots. */
@@ -54,7 +58,6 @@ export type FunctionEnvInput<Name extends FunctionName> = Omit<z.input<(typeof s
 
 /** All variables of all functions, for the adapters, which look at what is there. */
 export type AnyFunctionEnv = FunctionEnv<'plan'> & {
-  readonly LIST_PARSER?: 'sdk' | 'own';
   readonly DELETE_ROLE_ARN?: string | undefined;
   readonly EVENT_BUS?: string | undefined;
 };

@@ -5,6 +5,7 @@ import { MisconfiguredError } from '#shared/errors.ts';
 import { DynamoItemTable } from '#shared/run/dynamo-item-table.ts';
 import { createS3Client } from '#shared/storage/s3-client.ts';
 import { S3Store } from '#shared/storage/s3-store.ts';
+import { openDeletingStore } from './deleting-store.ts';
 import { type AnyFunctionEnv, readDeployment, secretFromEnvironment } from './env.ts';
 import { openExecutionDirectory } from './execution-directory.ts';
 import type { Clock, StagePorts } from './stage-ports.ts';
@@ -15,7 +16,14 @@ export type LongLivedPorts = Omit<StagePorts, 'budget' | 'log' | 'metrics'>;
 const clock: Clock = { now: () => Date.now(), sleep: (ms) => sleep(ms) };
 
 function openStore(endpoint: string | undefined, env: AnyFunctionEnv): S3Store {
-  return new S3Store(createS3Client({ region: env.AWS_REGION, ...(endpoint === undefined ? {} : { endpoint }) }));
+  const target = {
+    region: env.AWS_REGION,
+    ...(endpoint === undefined ? {} : { endpoint }),
+    ...(env.S3_PATH_STYLE === undefined ? {} : { pathStyle: env.S3_PATH_STYLE === 'true' }),
+  };
+  return new S3Store(createS3Client(target), createS3Client({ ...target, attempts: 1 }), {
+    listParser: env.LIST_PARSER,
+  });
 }
 
 function openSecrets(env: AnyFunctionEnv): StagePorts['secrets'] {
@@ -45,6 +53,9 @@ export function openPorts(env: AnyFunctionEnv): LongLivedPorts {
     executions: openExecutionDirectory({ region, endpoint: env.STEP_FUNCTIONS_ENDPOINT }),
     events: { publish: async () => {} },
     secrets: openSecrets(env),
-    deletingStore: async () => tables,
+    deletingStore: (prefixes) => {
+      const role = env.DELETE_ROLE_ARN;
+      return role === undefined ? Promise.resolve(tables) : openDeletingStore(role, region, prefixes);
+    },
   };
 }

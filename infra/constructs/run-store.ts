@@ -1,0 +1,73 @@
+import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import {
+  AttributeType,
+  Billing,
+  type ITable,
+  ProjectionType,
+  TableClass,
+  TableEncryptionV2,
+  TableV2,
+} from 'aws-cdk-lib/aws-dynamodb';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import { BlockPublicAccess, Bucket, BucketEncryption, type IBucket, ObjectOwnership } from 'aws-cdk-lib/aws-s3';
+import { Construct } from 'constructs';
+import { STATUS_INDEX } from './names.ts';
+
+export interface RunStoreProps {
+  readonly workBucket?: IBucket;
+  readonly runTable?: ITable;
+  readonly encryptionKey?: IKey;
+  readonly artefactRetention: Duration;
+  readonly removalPolicy?: RemovalPolicy;
+}
+
+/** Where runs leave what they did: artefacts in the work bucket, records in the run table. */
+export class RunStore extends Construct {
+  readonly workBucket: IBucket;
+  readonly runTable: ITable;
+
+  constructor(scope: Construct, id: string, props: RunStoreProps) {
+    super(scope, id);
+    this.workBucket = props.workBucket ?? this.#createBucket(props);
+    this.runTable = props.runTable ?? this.#createTable(props);
+  }
+
+  #createBucket(props: RunStoreProps): Bucket {
+    const removalPolicy = props.removalPolicy ?? RemovalPolicy.DESTROY;
+    return new Bucket(this, 'WorkBucket', {
+      encryption: props.encryptionKey === undefined ? BucketEncryption.S3_MANAGED : BucketEncryption.KMS,
+      ...(props.encryptionKey === undefined ? {} : { encryptionKey: props.encryptionKey, bucketKeyEnabled: true }),
+      blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
+      objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
+      enforceSSL: true,
+      removalPolicy,
+      lifecycleRules: [
+        { id: 'ExpireRunArtefacts', prefix: 'runs/', expiration: props.artefactRetention },
+        { id: 'AbortUploads', abortIncompleteMultipartUploadAfter: Duration.days(1) },
+      ],
+    });
+  }
+
+  #createTable(props: RunStoreProps): TableV2 {
+    return new TableV2(this, 'RunTable', {
+      partitionKey: { name: 'pk', type: AttributeType.STRING },
+      sortKey: { name: 'sk', type: AttributeType.STRING },
+      globalSecondaryIndexes: [
+        {
+          indexName: STATUS_INDEX,
+          partitionKey: { name: 'status_pk', type: AttributeType.STRING },
+          sortKey: { name: 'status_sk', type: AttributeType.STRING },
+          projectionType: ProjectionType.ALL,
+        },
+      ],
+      billing: Billing.onDemand(),
+      tableClass: TableClass.STANDARD,
+      encryption:
+        props.encryptionKey === undefined
+          ? TableEncryptionV2.awsManagedKey()
+          : TableEncryptionV2.customerManagedKey(props.encryptionKey),
+      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+      removalPolicy: props.removalPolicy ?? RemovalPolicy.RETAIN,
+    });
+  }
+}

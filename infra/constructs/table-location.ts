@@ -1,0 +1,65 @@
+import { Aws } from 'aws-cdk-lib';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+
+/** A prefix under which tables lie, as the deployment names it. */
+export interface TableLocation {
+  readonly bucket: string;
+  /** Key prefix that ends with `/`, or '' for the whole bucket. */
+  readonly prefix: string;
+}
+
+const FORM = /^s3[an]?:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/;
+
+/** Reads `s3://bucket/prefix`. Throws an Error that says what is wrong with it. */
+export function parseTableLocation(text: string): TableLocation {
+  const match = FORM.exec(text);
+  if (match === null) throw new Error(`"${text}" is no table location: write s3://bucket/prefix/`);
+  const [, bucket, prefix = ''] = match;
+  if (/[*?$]/.test(prefix)) throw new Error(`"${text}" has a wildcard; a table location is a plain prefix`);
+  return { bucket: bucket as string, prefix: prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/` };
+}
+
+function bucketArn(location: TableLocation): string {
+  return `arn:${Aws.PARTITION}:s3:::${location.bucket}`;
+}
+
+function objectArns(locations: readonly TableLocation[]): string[] {
+  return locations.map((location) => `${bucketArn(location)}/${location.prefix}*`);
+}
+
+/** Everything a function may do with tables, as statements; only {@link deleteStatements} lets anything be deleted. */
+export function readStatements(locations: readonly TableLocation[]): PolicyStatement[] {
+  return [new PolicyStatement({ sid: 'ReadTableFiles', actions: ['s3:GetObject'], resources: objectArns(locations) })];
+}
+
+/** One statement per bucket, since the prefix condition belongs to its bucket. */
+export function listStatements(locations: readonly TableLocation[], actions = ['s3:ListBucket']): PolicyStatement[] {
+  const buckets = Map.groupBy(locations, (location) => location.bucket);
+  return [...buckets.values()].map((sameBucket, index) => {
+    const prefixes = sameBucket.flatMap(({ prefix }) => (prefix === '' ? [] : [prefix, `${prefix}*`]));
+    const everywhere = sameBucket.some(({ prefix }) => prefix === '');
+    return new PolicyStatement({
+      sid: `ListTables${index}`,
+      actions,
+      resources: [bucketArn(sameBucket[0] as TableLocation)],
+      ...(everywhere ? {} : { conditions: { StringLike: { 's3:prefix': prefixes } } }),
+    });
+  });
+}
+
+/** Whether versions are kept is asked of the bucket itself; the question has no prefix. */
+export function versioningStatements(locations: readonly TableLocation[]): PolicyStatement[] {
+  const resources = [...new Set(locations.map(bucketArn))];
+  return [new PolicyStatement({ sid: 'ReadVersioning', actions: ['s3:GetBucketVersioning'], resources })];
+}
+
+/** Conditional deletes want s3:GetObject besides. Versions are never deleted, so s3:DeleteObjectVersion is not here. */
+export function deleteStatements(locations: readonly TableLocation[]): PolicyStatement[] {
+  return [
+    new PolicyStatement({
+      sid: 'DeleteOrphanFiles',
+      actions: ['s3:DeleteObject', 's3:GetObject'],
+      resources: objectArns(locations),
+    }),
+  ];
+}

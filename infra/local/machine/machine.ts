@@ -1,0 +1,243 @@
+/** The one-machine runtime: the synthesized state machine with the bundled handlers, records on disk, S3 by endpoint. */
+import { randomUUID } from 'node:crypto';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { ExecutionAbortedError, ExecutionTimeoutError } from 'aws-local-stepfunctions';
+import { defaultCacheDir } from '#infra/bundles.ts';
+import { tableSegment } from '#shared/run/artefacts.ts';
+import { ExecutionRegister, type RegisterServer, serveRegister } from './executions.ts';
+import { errorOf, Interpreter } from './interpreter.ts';
+import { LambdaPool } from './lambda-pool.ts';
+import { loadMachineFile } from './machine-file.ts';
+import { executionArn, functionArn, RUN_TABLE_NAME, STATE_MACHINE_ARN } from './names.ts';
+import { openRunTable, type RunTableServer } from './run-table.ts';
+import type {
+  Execution,
+  ExecutionEnd,
+  LocalFunction,
+  Machine,
+  MachineEvent,
+  MachineFile,
+  MachineOptions,
+} from './types.ts';
+import { openWorkObjects } from './work-objects.ts';
+
+/** In the order in which a run needs them. */
+const STAGES = ['plan', 'scan', 'build', 'list', 'evaluate', 'record', 'recheck', 'delete'];
+
+/** What the processes of the functions may see of this one's environment: where to find things, nothing of the person's. */
+const PASSED_ON = ['PATH', 'HOME', 'TMPDIR', 'TZ', 'SystemRoot', 'USERPROFILE', 'NODE_EXTRA_CA_CERTS'];
+
+function handlerEnvironment(options: MachineOptions): Record<string, string> {
+  const passed = PASSED_ON.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]));
+  return {
+    ...Object.fromEntries(passed),
+    // The embedded store takes any credentials, but the SDK does not sign without some.
+    AWS_ACCESS_KEY_ID: 'local',
+    AWS_SECRET_ACCESS_KEY: 'local',
+    AWS_EC2_METADATA_DISABLED: 'true',
+    NODE_COMPILE_CACHE: join(defaultCacheDir(), 'compiled'),
+    POWERTOOLS_TRACE_ENABLED: 'false',
+    ...options.environment,
+  };
+}
+
+/** The function's own variables, with the places of this machine in the place of the deployment's. */
+function onThisMachine(spec: LocalFunction, options: MachineOptions, table: string, register: string): LocalFunction {
+  const { endpoint, region } = options.tableS3;
+  return {
+    ...spec,
+    environment: {
+      ...spec.environment,
+      WORK_BUCKET: options.workS3.bucket,
+      WORK_S3_ENDPOINT: options.workS3.endpoint,
+      RUN_TABLE: RUN_TABLE_NAME,
+      DYNAMODB_ENDPOINT: table,
+      STEP_FUNCTIONS_ENDPOINT: register,
+      DEPLOYMENT: JSON.stringify(options.deployment),
+      SECRETS_FROM_ENVIRONMENT: 'true',
+      AWS_REGION: region ?? 'us-east-1',
+      ...(endpoint === undefined ? {} : { TABLE_S3_ENDPOINT: endpoint }),
+      DELETE_ROLE_ARN: '',
+      EVENT_BUS: '',
+    },
+  };
+}
+
+function nameFor(input: unknown): string {
+  const table = (input as { table?: unknown } | null)?.table;
+  const readable = typeof table === 'string' ? tableSegment(table).replace(/[^A-Za-z0-9_-]+/g, '-') : 'run';
+  const time = new Date().toISOString().replace(/[-:]|\.\d+/g, '');
+  return `${readable.slice(-50).replace(/^-+/, '')}-${time}-${randomUUID().slice(0, 6)}`;
+}
+
+class LocalExecution implements Execution {
+  readonly id: string;
+  readonly name: string;
+  readonly startDate = new Date();
+  readonly stopping = new AbortController();
+  readonly #listeners = new Set<(event: MachineEvent) => void>();
+  result: Promise<ExecutionEnd> = Promise.resolve({ status: 'FAILED', error: 'NotStarted', cause: '' });
+
+  constructor(name: string) {
+    this.name = name;
+    this.id = executionArn(name);
+  }
+
+  onEvent(listener: (event: MachineEvent) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  emit(event: MachineEvent): void {
+    for (const listener of this.#listeners) listener(event);
+  }
+
+  stop(): void {
+    this.stopping.abort();
+  }
+}
+
+class LocalMachine implements Machine {
+  readonly #interpreter: Interpreter;
+  readonly #pool: LambdaPool;
+  readonly #register: ExecutionRegister;
+  readonly #table: RunTableServer;
+  readonly #registerServer: RegisterServer;
+  readonly #running = new Set<LocalExecution>();
+
+  constructor(
+    file: MachineFile,
+    options: MachineOptions,
+    table: RunTableServer,
+    register: ExecutionRegister,
+    server: RegisterServer,
+  ) {
+    this.#table = table;
+    this.#register = register;
+    this.#registerServer = server;
+    const functions = Object.entries(file.functions).map(
+      ([arn, spec]) => [arn, onThisMachine(spec, options, table.endpoint, server.endpoint)] as const,
+    );
+    this.#pool = new LambdaPool({
+      functions: Object.fromEntries(functions),
+      environment: handlerEnvironment(options),
+      logDir: join(options.stateDir, 'logs'),
+      processesPerFunction: options.processesPerFunction ?? Math.min(4, availableParallelism()),
+    });
+    this.#interpreter = new Interpreter({
+      definition: file.definition,
+      functionArns: Object.keys(file.functions),
+      workBucket: options.workS3.bucket,
+      work: openWorkObjects(options.workS3.endpoint, options.workS3.bucket),
+      retryDelayMs: options.retryDelayMs,
+      invoke: (arn, payload, signal) => this.#pool.invoke(arn, payload, signal),
+    });
+  }
+
+  get items(): RunTableServer['items'] {
+    return this.#table.items;
+  }
+
+  run(input: unknown, options: { readonly name?: string } = {}): Execution {
+    const execution = new LocalExecution(options.name ?? nameFor(input));
+    this.#register.start(execution.name, execution.startDate.toISOString());
+    this.#running.add(execution);
+    execution.result = this.#follow(execution, input).finally(() => this.#running.delete(execution));
+    this.#warmAhead(execution);
+    return execution;
+  }
+
+  /** Loading a bundle takes as long as a small stage, so the next one's process starts while a stage works. */
+  #warmAhead(execution: LocalExecution): void {
+    const next: Readonly<Record<string, string>> = {
+      PlanRun: 'scan',
+      ScanManifests: 'build',
+      BuildFilters: 'list',
+      ListStorage: 'evaluate',
+      EvaluateRun: 'record',
+      RecheckTable: 'delete',
+    };
+    this.#pool.warm(functionArn(STAGES[0] as string));
+    execution.onEvent((event) => {
+      const stage = event.type === 'entered' ? next[event.state] : undefined;
+      if (stage !== undefined) this.#pool.warm(functionArn(stage));
+    });
+  }
+
+  async #follow(execution: LocalExecution, input: unknown): Promise<ExecutionEnd> {
+    const end = await this.#settle(execution, input);
+    if (end.status === 'ABORTED' || end.status === 'TIMED_OUT')
+      await this.#recordFromOutside(execution, input, end.status);
+    const { status } = end;
+    this.#register.end(
+      execution.name,
+      end.status === 'SUCCEEDED' ? { status } : { status, error: end.error, cause: end.cause },
+    );
+    return end;
+  }
+
+  async #settle(execution: LocalExecution, input: unknown): Promise<ExecutionEnd> {
+    try {
+      const output = await this.#interpreter.run({
+        id: execution.id,
+        name: execution.name,
+        startTime: execution.startDate.toISOString(),
+        input,
+        signal: execution.stopping.signal,
+        emit: (event) => execution.emit(event),
+      });
+      return { status: 'SUCCEEDED', output };
+    } catch (thrown) {
+      if (thrown instanceof ExecutionAbortedError || execution.stopping.signal.aborted) {
+        return { status: 'ABORTED', error: 'ExecutionAborted', cause: 'The execution was stopped.' };
+      }
+      if (thrown instanceof ExecutionTimeoutError) {
+        return { status: 'TIMED_OUT', error: 'States.Timeout', cause: 'The execution ran out of time.' };
+      }
+      const { name, cause } = errorOf(thrown);
+      return { status: 'FAILED', error: name, cause };
+    }
+  }
+
+  /** What the EventBridge rule does in a deployment: no state of the execution itself runs any more. */
+  async #recordFromOutside(execution: LocalExecution, input: unknown, status: 'ABORTED' | 'TIMED_OUT'): Promise<void> {
+    const event = {
+      source: 'aws.states',
+      'detail-type': 'Step Functions Execution Status Change',
+      detail: {
+        executionArn: execution.id,
+        stateMachineArn: STATE_MACHINE_ARN,
+        name: execution.name,
+        status,
+        startDate: execution.startDate.getTime(),
+        input: JSON.stringify(input),
+      },
+    };
+    try {
+      await this.#pool.invoke(functionArn('record'), event);
+    } catch {
+      // The log of the record function has the reason; the next run of the table finds a holder that no longer runs.
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const execution of this.#running) execution.stop();
+    await Promise.all([...this.#running].map((execution) => execution.result));
+    this.#pool.close();
+    await Promise.all([this.#registerServer.close(), this.#table.close()]);
+  }
+}
+
+/** Starts the runtime over a state folder. The caller holds the folder's lock and runs the embedded store. */
+export async function startMachine(options: MachineOptions): Promise<Machine> {
+  const file = options.machineFile ?? (await loadMachineFile());
+  const register = new ExecutionRegister(options.stateDir);
+  const [table, server] = await Promise.all([openRunTable(options.stateDir, file.runTable), serveRegister(register)]);
+  try {
+    return new LocalMachine(file, options, table, register, server);
+  } catch (error) {
+    await Promise.all([table.close(), server.close()]);
+    throw error;
+  }
+}

@@ -1,0 +1,32 @@
+/** The cold path: synthesizes the stack offline. Loads CDK, so it is only imported where no earlier synthesis fits. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { App, Stack } from 'aws-cdk-lib';
+import { bundleFunctions } from '#infra/bundles.ts';
+import { OrphanCleanup } from '#infra/constructs/orphan-cleanup.ts';
+import { resolveTemplate } from './resolve-template.ts';
+import type { MachineFile } from './types.ts';
+
+export interface SynthesisOptions {
+  readonly outdir: string;
+  readonly functionsDir?: string;
+}
+
+/** Synthesizes the deployment's state machine into `outdir` and reads it back. No network, no CDK command line. */
+export function synthesizeMachine(options: SynthesisOptions): MachineFile {
+  const app = new App({
+    outdir: options.outdir,
+    analyticsReporting: false,
+    context: { 'aws:cdk:enable-asset-metadata': true, 'aws:cdk:enable-path-metadata': true },
+  });
+  const stack = new Stack(app, 'Icesweep');
+  new OrphanCleanup(stack, 'Cleanup', {
+    bundles: bundleFunctions(options.functionsDir === undefined ? {} : { functionsDir: options.functionsDir }),
+  });
+  const assembly = app.synth();
+  const template = JSON.parse(readFileSync(join(options.outdir, stack.templateFile), 'utf8')) as Record<
+    string,
+    unknown
+  >;
+  return resolveTemplate(template, assembly.directory);
+}
