@@ -4,6 +4,7 @@ import { fileKind } from '#shared/iceberg/file-kind.ts';
 import { foldKey } from '#shared/identity/fold-key.ts';
 import { locateReference } from '#shared/identity/references.ts';
 import { artefact } from '#shared/run/artefacts.ts';
+import { lookAtKeys, settleLostReply } from '#shared/run/look-at-keys.ts';
 import type { RunState, WorkerStep } from '#shared/run/messages.ts';
 import type { BatchOutcome, DeleteIntent, DeleteReplyNote, KeyResult, SettledKey } from '#shared/run/outcomes.ts';
 import type { Plan } from '#shared/run/plan.ts';
@@ -13,7 +14,6 @@ import type { RunArtefacts } from '#shared/run/run-artefacts.ts';
 import type { SealedBatch } from '#shared/run/seal.ts';
 import type { StagePorts } from '#shared/runtime/stage-ports.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
-import { lookAtKeys, settleLostReply } from './look-at-keys.ts';
 import { easier, isExhausted, readPace, requestSize, slower, waitSeconds, writePace } from './pace.ts';
 import { type SentRequest, sendBatch, sendSingles, travelsInXml } from './send-delete.ts';
 

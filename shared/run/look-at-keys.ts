@@ -1,8 +1,8 @@
 /** Looking at single keys: before a request where the store cannot be told a condition, after one whose answer was lost. */
 import { nameStoreError } from '#shared/catalog/table-objects.ts';
-import type { SettledKey } from '#shared/run/outcomes.ts';
-import type { CandidateLine } from '#shared/run/receipts.ts';
 import { isStoreFault, type ObjectStore } from '#shared/storage/object-store.ts';
+import type { SettledKey } from './outcomes.ts';
+import type { CandidateLine } from './receipts.ts';
 
 const HEADS_AT_ONCE = 16;
 
