@@ -32,8 +32,11 @@ export interface Gathered {
   readonly notes: readonly FailureNote[];
 }
 
-/** `deleted`: the delete stage was entered, so that every batch has an outcome or is settled by looking. */
-export async function gatherRun(run: RunState, deleted: boolean, ports: StagePorts): Promise<Gathered> {
+/**
+ * `entered`: the delete stage was entered, so that every batch has an outcome or is settled by looking. Of an execution that
+ * was ended from outside nobody says how far it came: its own seal does.
+ */
+export async function gatherRun(run: RunState, entered: boolean | 'unknown', ports: StagePorts): Promise<Gathered> {
   const artefacts = new RunArtefacts(ports.work, ports.workBucket, run.prefix);
   const planArtefacts = new RunArtefacts(ports.work, ports.workBucket, run.seal_prefix || run.prefix);
   const planBytes = await planArtefacts.read(artefact.plan);
@@ -42,6 +45,7 @@ export async function gatherRun(run: RunState, deleted: boolean, ports: StagePor
   const seal = sealBytes === undefined ? undefined : (JSON.parse(sealBytes.toString('utf8')) as Seal);
   const evaluation = await planArtefacts.readJson<{ readonly missing_files: number }>(artefact.evaluation);
   const habits = await readHabits(artefacts);
+  const deleted = entered === 'unknown' ? seal?.run_id === run.run_id && seal.verdict === 'DELETE' : entered;
   const outcomes =
     deleted && seal !== undefined && plan !== undefined
       ? await outcomesOf(seal, artefacts, planArtefacts, habits, ports)

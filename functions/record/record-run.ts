@@ -7,7 +7,7 @@ import type { FailureState, RecordEvent, RunState } from '#shared/run/messages.t
 import { nextStepOf } from '#shared/run/next-steps.ts';
 import type { RunRecord } from '#shared/run/record.ts';
 import type { CatalogConfig } from '#shared/run/resolved-input.ts';
-import { recordsOfTable, storeRecord } from '#shared/run/run-store.ts';
+import { findRecord, recordsOfTable, storeRecord } from '#shared/run/run-store.ts';
 import { ENDED_ERRORS } from '#shared/runtime/execution-ended-event.ts';
 import type { MetricName, RunEventType, StagePorts } from '#shared/runtime/stage-ports.ts';
 import { type Gathered, gatherRun } from './gather.ts';
@@ -41,9 +41,11 @@ async function reasonOfSkip({ artefacts }: Gathered): Promise<{ readonly error: 
 
 /** Ends a run that was refused, failed, was stopped or ran out of time; answers what the Fail state says. */
 export async function recordFailure(event: RecordEvent, ports: StagePorts): Promise<FailureState> {
-  const run = event.state.run ?? unplanned(event);
+  const run = event.state.run ?? (await unplannedPlan(event, ports));
+  const ended =
+    event.state.run === undefined && Object.values<string>(ENDED_ERRORS).includes(event.state.error?.Error ?? '');
   const entered = run.outcome === 'SEALED_PLAN' || event.state.evaluation?.verdict === 'DELETE';
-  const gathered = await gatherRun(run, entered, ports);
+  const gathered = await gatherRun(run, ended && !entered ? 'unknown' : entered, ports);
   const { error, cause } = trueError(event, gathered);
   const aborted = error === ENDED_ERRORS.ABORTED || error === ENDED_ERRORS.TIMED_OUT;
   const verdict: Verdict = aborted ? 'ABORTED' : verdictOfError(error) === 'REFUSED' ? 'REFUSED' : 'FAILED';
@@ -106,6 +108,16 @@ function sentenceOf(cause: string): string {
     // Not JSON: the text is the cause.
   }
   return cause || 'The state machine gave no cause.';
+}
+
+/** An execution without state of its own may have been deleting an earlier run's plan, which its input names. */
+async function unplannedPlan(event: RecordEvent, ports: StagePorts): Promise<RunState> {
+  const run = unplanned(event);
+  const plan = field(event.input, 'plan');
+  const planned = typeof plan === 'string' ? await findRecord(ports.items, plan) : undefined;
+  return planned === undefined
+    ? run
+    : { ...run, outcome: 'SEALED_PLAN', deleting: true, seal_prefix: planned.artefacts };
 }
 
 function unplanned(event: RecordEvent): RunState {

@@ -75,7 +75,6 @@ export class RunWorld {
   async table(options: Partial<TableWriterOptions> = {}): Promise<TableWriter> {
     const writer = new TableWriter(this.sink, {
       location: 's3://b/wh/t',
-      timestampMs: START_MS - 10 * DAY_MS,
       ...options,
     });
     return writer.create();
@@ -131,6 +130,19 @@ export class RunWorld {
     } finally {
       this.running.delete(name);
     }
+  }
+
+  /** What the rule on aborted executions does for a run that was killed. */
+  async recordAbort(
+    name: string,
+    input: Readonly<Record<string, unknown>> = {},
+    startMs = this.nowMs,
+  ): Promise<RunRecord> {
+    const execution = { id: name, name, start_time: new Date(startMs).toISOString(), state_machine: 'local' };
+    const full = { table: 's3://b/wh/t', catalog: { type: 'path' }, older_than: '1d', ...input };
+    const state = { error: { Error: 'ExecutionAborted', Cause: 'The execution was stopped from outside.' } };
+    await recordFailure({ input: full, execution, state, record: 'failure' }, this.ports);
+    return (await findRecord(this.items, name)) as RunRecord;
   }
 
   /** True for a refusal by evaluate. */

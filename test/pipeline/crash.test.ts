@@ -1,0 +1,19 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { crashAt } from '#test/support/crash-points.ts';
+import { crashWorld } from '#test/support/crash-world.ts';
+
+for (const versioned of [false, true]) {
+  test(`a run killed at any step of deleting loses nothing but time (sample, versioned: ${versioned})`, async () => {
+    const undisturbed = await crashAt(() => crashWorld(versioned), Number.POSITIVE_INFINITY);
+    assert.ok(undisturbed.points >= 50, `${undisturbed.points} points`);
+    assert.equal(undisturbed.deleted, 8);
+
+    for (let point = 0; point < undisturbed.points; point += 7) {
+      const crashed = await crashAt(() => crashWorld(versioned), point);
+      assert.ok(crashed.killed, `point ${point} was not reached`);
+      assert.deepEqual(crashed.keys, undisturbed.keys, `point ${point}`);
+      assert.equal(crashed.deleted, undisturbed.deleted, `point ${point}`);
+    }
+  });
+}
