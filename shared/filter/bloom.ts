@@ -8,10 +8,16 @@ export const PROBES = 13;
 /** What a shard is sized for: 0.01 %. */
 export const TARGET_FPP = 0.0001;
 
-/** Bits for `entries` distinct fingerprints at the target rate: about 19.2 a piece, in whole 64-bit words, never none. */
+/**
+ * The least size, 8 KB. Two numbers choose all probes, so that a filter of m bits knows about m²/2 patterns only: in a handful
+ * of words far more keys than planned would share the pattern of an inserted one.
+ */
+const LEAST_BITS = 65_536;
+
+/** Bits for `entries` distinct fingerprints at the target rate: about 19.2 a piece, in whole 64-bit words. */
 export function bitsFor(entries: number): number {
   const bits = (-PROBES * entries) / Math.log(1 - TARGET_FPP ** (1 / PROBES));
-  return Math.max(1, Math.ceil(bits / 64)) * 64;
+  return Math.max(LEAST_BITS, Math.ceil(bits / 64) * 64);
 }
 
 /** The rate to expect of a filter with so many bits and distinct entries. */

@@ -58,15 +58,78 @@ export function fromBytes(bytes: Uint8Array): BigUint64Array {
   return new BigUint64Array(Uint8Array.from(bytes).buffer);
 }
 
-/** How many of `wanted` (sorted, distinct) are not in `present` (sorted, may repeat). */
-export function countAbsent(wanted: BigUint64Array, present: BigUint64Array): number {
-  let absent = 0;
-  let at = 0;
-  for (const fingerprint of wanted) {
-    while (at < present.length && (present[at] as bigint) < fingerprint) at++;
-    if (at === present.length || present[at] !== fingerprint) absent++;
+/** Whether no fingerprint is below its predecessor. */
+export function isSorted(fingerprints: BigUint64Array): boolean {
+  const halves = halvesOf(fingerprints);
+  for (let at = 2; at < halves.length; at += 2) {
+    const [low, high, lowBefore, highBefore] = [halves[at], halves[at + 1], halves[at - 2], halves[at - 1]] as number[];
+    if ((high as number) < (highBefore as number)) return false;
+    if (high === highBefore && (low as number) < (lowBefore as number)) return false;
   }
-  return absent;
+  return true;
+}
+
+/**
+ * The union of several runs, each sorted and distinct, without making it: a key range of 10M references would otherwise be
+ * in memory twice. Walks on 32-bit halves, since a BigInt per element costs more than the rest.
+ */
+export class FingerprintUnion {
+  readonly #runs: readonly Uint32Array[];
+  /** Distinct fingerprints. */
+  readonly size: number;
+
+  constructor(runs: readonly BigUint64Array[]) {
+    this.#runs = runs.filter((run) => run.length > 0).map(halvesOf);
+    let size = 0;
+    if (this.#runs.length <= 1) size = (this.#runs[0]?.length ?? 0) / 2;
+    else {
+      this.forEach(() => {
+        size++;
+      });
+    }
+    this.size = size;
+  }
+
+  /** Visits every distinct fingerprint once, in order, as its unsigned halves. */
+  forEach(visit: (low: number, high: number) => void): void {
+    const runs = this.#runs;
+    const at = runs.map(() => 0);
+    for (;;) {
+      let low = 0;
+      let high = -1;
+      for (let run = 0; run < runs.length; run++) {
+        const halves = runs[run] as Uint32Array;
+        const index = at[run] as number;
+        if (index >= halves.length) continue;
+        const [nextLow, nextHigh] = [halves[index] as number, halves[index + 1] as number];
+        if (high < 0 || nextHigh < high || (nextHigh === high && nextLow < low)) {
+          low = nextLow;
+          high = nextHigh;
+        }
+      }
+      if (high < 0) return;
+      visit(low, high);
+      for (let run = 0; run < runs.length; run++) {
+        const halves = runs[run] as Uint32Array;
+        const index = at[run] as number;
+        if (halves[index] === low && halves[index + 1] === high) at[run] = index + 2;
+      }
+    }
+  }
+
+  /** How many of these (sorted, distinct) are not in the union. */
+  countAbsent(wanted: BigUint64Array): number {
+    return new FingerprintUnion([wanted, ...this.#runs.map(wholeOf)]).size - this.size;
+  }
+}
+
+function halvesOf(fingerprints: BigUint64Array): Uint32Array {
+  requireLittleEndian();
+  return new Uint32Array(fingerprints.buffer, fingerprints.byteOffset, fingerprints.length * 2);
+}
+
+function wholeOf(halves: Uint32Array): BigUint64Array {
+  return new BigUint64Array(halves.buffer, halves.byteOffset, halves.length / 2);
 }
 
 function requireLittleEndian(): void {

@@ -17,6 +17,7 @@
 import { createHash } from 'node:crypto';
 import { FilterMismatchError } from '#shared/errors.ts';
 import { BloomFilter, bitsFor, expectedFpp, highHalf, lowHalf, PROBES, TARGET_FPP } from './bloom.ts';
+import type { FingerprintUnion } from './fingerprints.ts';
 import { HASH_NAME } from './key-hash.ts';
 
 const MAGIC = 'ICSWPFLT';
@@ -38,32 +39,33 @@ export interface EncodedShard {
   readonly expectedFpp: number;
 }
 
-/** Builds a shard from sorted or unsorted, distinct fingerprints. */
-export function encodeFilterShard(content: BigUint64Array, metadata: BigUint64Array, salt: string): EncodedShard {
-  const filters = [content, metadata].map((fingerprints) => {
-    const filter = new BloomFilter(bitsFor(fingerprints.length));
-    for (const fingerprint of fingerprints) filter.add(lowHalf(fingerprint), highHalf(fingerprint));
-    return filter;
-  });
-  const [contentFilter, metadataFilter] = filters as [BloomFilter, BloomFilter];
-  const header = Buffer.alloc(HEADER_BYTES);
-  header.write(MAGIC, 0, 'latin1');
-  header.writeUInt32LE(VERSION, 8);
-  header.writeUInt32LE(PROBES, 12);
-  header.writeBigUInt64LE(BigInt(`0x${salt}`), 16);
-  header.write(HASH_NAME, 24, 8, 'latin1');
-  header.writeBigUInt64LE(BigInt(contentFilter.bits), 32);
-  header.writeBigUInt64LE(BigInt(content.length), 40);
-  header.writeBigUInt64LE(BigInt(metadataFilter.bits), 48);
-  header.writeBigUInt64LE(BigInt(metadata.length), 56);
-  checksum(header, contentFilter.bytes, metadataFilter.bytes).copy(header, CHECKED_BYTES);
+/** Builds a shard, in the memory that becomes its file. */
+export function encodeFilterShard(content: FingerprintUnion, metadata: FingerprintUnion, salt: string): EncodedShard {
+  const [contentBits, metadataBits] = [bitsFor(content.size), bitsFor(metadata.size)];
+  const bytes = Buffer.alloc(HEADER_BYTES + contentBits / 8 + metadataBits / 8);
+  bytes.write(MAGIC, 0, 'latin1');
+  bytes.writeUInt32LE(VERSION, 8);
+  bytes.writeUInt32LE(PROBES, 12);
+  bytes.writeBigUInt64LE(BigInt(`0x${salt}`), 16);
+  bytes.write(HASH_NAME, 24, 8, 'latin1');
+  bytes.writeBigUInt64LE(BigInt(contentBits), 32);
+  bytes.writeBigUInt64LE(BigInt(content.size), 40);
+  bytes.writeBigUInt64LE(BigInt(metadataBits), 48);
+  bytes.writeBigUInt64LE(BigInt(metadata.size), 56);
+  const split = HEADER_BYTES + contentBits / 8;
+  fill(new BloomFilter(contentBits, bytes.subarray(HEADER_BYTES, split)), content);
+  fill(new BloomFilter(metadataBits, bytes.subarray(split)), metadata);
+  checksum(bytes, bytes.subarray(HEADER_BYTES, split), bytes.subarray(split)).copy(bytes, CHECKED_BYTES);
   return {
-    bytes: Buffer.concat([header, contentFilter.bytes, metadataFilter.bytes]),
-    expectedFpp: Math.max(
-      expectedFpp(contentFilter.bits, content.length),
-      expectedFpp(metadataFilter.bits, metadata.length),
-    ),
+    bytes,
+    expectedFpp: Math.max(expectedFpp(contentBits, content.size), expectedFpp(metadataBits, metadata.size)),
   };
+}
+
+function fill(filter: BloomFilter, fingerprints: FingerprintUnion): void {
+  fingerprints.forEach((low, high) => {
+    filter.add(low, high);
+  });
 }
 
 /**

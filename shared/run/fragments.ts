@@ -2,7 +2,7 @@
  * Fragments: fingerprints by key range and group, written as sorted sections of one object, so that whoever takes a range
  * reads only its own bytes (DESIGN section 5).
  */
-import { FingerprintList, fromBytes, toBytes } from '#shared/filter/fingerprints.ts';
+import { FingerprintList, fromBytes, isSorted, toBytes } from '#shared/filter/fingerprints.ts';
 import type { ObjectRef } from './plan.ts';
 import type { FragmentGroup, FragmentSection } from './receipts.ts';
 import type { RunArtefacts } from './run-artefacts.ts';
@@ -15,8 +15,15 @@ export interface WrittenFragments {
 
 export const NO_FRAGMENTS: WrittenFragments = { objects: [], sections: [], entries: 0 };
 
+interface Section {
+  readonly range: number;
+  readonly group: FragmentGroup;
+  readonly list: FingerprintList;
+}
+
 export class FragmentBuffer {
-  #lists = new Map<string, { readonly range: number; readonly group: FragmentGroup; readonly list: FingerprintList }>();
+  /** By group, then by range: looked up once per entry of every manifest. */
+  #lists = new Map<FragmentGroup, Map<number, Section>>();
   #length = 0;
 
   /** Fingerprints held; eight bytes each. */
@@ -25,11 +32,15 @@ export class FragmentBuffer {
   }
 
   add(range: number, group: FragmentGroup, fingerprint: bigint): void {
-    const name = `${range}/${group}`;
-    let entry = this.#lists.get(name);
+    let ranges = this.#lists.get(group);
+    if (ranges === undefined) {
+      ranges = new Map();
+      this.#lists.set(group, ranges);
+    }
+    let entry = ranges.get(range);
     if (entry === undefined) {
       entry = { range, group, list: new FingerprintList() };
-      this.#lists.set(name, entry);
+      ranges.set(range, entry);
     }
     entry.list.push(fingerprint);
     this.#length++;
@@ -39,7 +50,9 @@ export class FragmentBuffer {
   async flush(artefacts: RunArtefacts, name: string, before: WrittenFragments): Promise<WrittenFragments> {
     if (this.#length === 0) return before;
     const entries = this.#length;
-    const lists = [...this.#lists.values()].sort((a, b) => a.range - b.range || (a.group < b.group ? -1 : 1));
+    const lists = [...this.#lists.values()]
+      .flatMap((ranges) => [...ranges.values()])
+      .sort((a, b) => a.range - b.range || (a.group < b.group ? -1 : 1));
     this.#lists = new Map();
     this.#length = 0;
     const parts: Buffer[] = [];
@@ -62,44 +75,65 @@ export class FragmentBuffer {
 
 type ErrorClass = new (message: string) => Error;
 
+/** The sections of one key range in one fragment. */
+export interface RangeSections {
+  readonly object: ObjectRef;
+  /** Neighbours in the object, in order; never empty. */
+  readonly sections: readonly FragmentSection[];
+}
+
+/** Where a receipt's fragments hold one key range. A receipt that contradicts itself is an error. */
+export function sectionsOfRange(
+  artefacts: RunArtefacts,
+  written: Pick<WrittenFragments, 'objects' | 'sections'>,
+  range: number,
+  Mismatch: ErrorClass,
+): RangeSections[] {
+  return written.objects.flatMap((object, index) => {
+    const all = written.sections.filter((section) => section.object === index);
+    checkLayout(artefacts, object, all, Mismatch);
+    const sections = all.filter((section) => section.range === range);
+    return sections.length === 0 ? [] : [{ object, sections }];
+  });
+}
+
 /**
- * Reads the sections of one key range out of a receipt's fragments, whole objects where the range has most of them.
- * Short, unsorted or overlapping bytes are an error: a lost fingerprint would be a lost file.
+ * Reads sections, as whole objects where the range has most of them. Short, unsorted or overlapping bytes are an error: a
+ * lost fingerprint would be a lost file.
  */
+export async function readRangeSections(
+  artefacts: RunArtefacts,
+  { object, sections }: RangeSections,
+  Mismatch: ErrorClass,
+): Promise<{ readonly group: FragmentGroup; readonly fingerprints: BigUint64Array }[]> {
+  const start = (sections[0] as FragmentSection).offset;
+  const last = sections.at(-1) as FragmentSection;
+  const length = last.offset + last.entries * 8 - start;
+  // The whole object can be checked by its digest, a part of it by length and order only.
+  const bytes =
+    length * 2 >= object.bytes
+      ? (await artefacts.readNamed(object, Mismatch)).subarray(start, start + length)
+      : await artefacts.readRange(object.name, start, length);
+  const broken = (what: string): Error =>
+    new Mismatch(`Fragment ${artefacts.absoluteKey(object.name)} ${what}; start a new run.`);
+  if (bytes.length !== length) throw broken('is shorter than its receipt says');
+  return sections.map((section) => {
+    const from = section.offset - start;
+    const fingerprints = fromBytes(bytes.subarray(from, from + section.entries * 8));
+    if (!isSorted(fingerprints)) throw broken('is not in order');
+    return { group: section.group, fingerprints };
+  });
+}
+
+/** All sections of one key range out of a receipt's fragments, one fragment in memory at a time. */
 export async function* readSections(
   artefacts: RunArtefacts,
   written: Pick<WrittenFragments, 'objects' | 'sections'>,
   range: number,
   Mismatch: ErrorClass,
 ): AsyncGenerator<{ readonly group: FragmentGroup; readonly fingerprints: BigUint64Array }> {
-  for (const [index, object] of written.objects.entries()) {
-    const all = written.sections.filter((section) => section.object === index);
-    checkLayout(artefacts, object, all, Mismatch);
-    const mine = all.filter((section) => section.range === range);
-    if (mine.length === 0) continue;
-    const start = (mine[0] as FragmentSection).offset;
-    const last = mine.at(-1) as FragmentSection;
-    const length = last.offset + last.entries * 8 - start;
-    // The whole object can be checked by its digest, a part of it by length and order only.
-    const bytes =
-      length * 2 >= object.bytes
-        ? (await artefacts.readNamed(object, Mismatch)).subarray(start, start + length)
-        : await artefacts.readRange(object.name, start, length);
-    if (bytes.length !== length) {
-      throw new Mismatch(
-        `Fragment ${artefacts.absoluteKey(object.name)} is shorter than its receipt says; start a new run.`,
-      );
-    }
-    for (const section of mine) {
-      const from = section.offset - start;
-      const fingerprints = fromBytes(bytes.subarray(from, from + section.entries * 8));
-      for (let at = 1; at < fingerprints.length; at++) {
-        if ((fingerprints[at] as bigint) < (fingerprints[at - 1] as bigint)) {
-          throw new Mismatch(`Fragment ${artefacts.absoluteKey(object.name)} is not in order; start a new run.`);
-        }
-      }
-      yield { group: section.group, fingerprints };
-    }
+  for (const sections of sectionsOfRange(artefacts, written, range, Mismatch)) {
+    yield* await readRangeSections(artefacts, sections, Mismatch);
   }
 }
 
