@@ -41,6 +41,7 @@ if (endpoint === undefined) {
     'conditionalPut',
     'batchLimit',
     'controlCharacters',
+    'delimiterAfter',
     'missingBucket',
     'versionPages',
   );
@@ -54,6 +55,6 @@ if (endpoint === undefined) {
   registerWireChecks(
     'S3 wire',
     () => ({ client, bucket: plain, prefix: 'wire/' }),
-    abilities<WireAbility>('digests', 'quiet', 'tagging', 'makesBuckets'),
+    abilities<WireAbility>('digests', 'quiet', 'formEncoding', 'tokens', 'tagging', 'makesBuckets'),
   );
 }

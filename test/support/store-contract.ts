@@ -14,7 +14,9 @@ export type Ability =
   | 'controlCharacters'
   /** Listings of versions come in pages of the size that was asked for. */
   | 'versionPages'
-  | 'missingBucket';
+  | 'missingBucket'
+  /** A common prefix that the StartAfter lies inside of is shown. */
+  | 'delimiterAfter';
 
 export interface StoreUnderTest {
   readonly store: ObjectStore;

@@ -44,6 +44,13 @@ async function delimited(context: CheckContext): Promise<void> {
     assert.deepEqual(got.keys, expected.keys, `keys by ${maxKeys}`);
     assert.deepEqual(got.commonPrefixes, expected.rolled, `prefixes by ${maxKeys}`);
   }
+}
+
+/** Where the StartAfter lies inside a rolled-up prefix that has more keys, the prefix is shown. */
+async function delimitedAfter(context: CheckContext): Promise<void> {
+  const { at } = context;
+  const keys = ['a/1', 'a/2', 'b', 'c-/1', 'c/1', 'c/2', 'd'].map((name) => at + name);
+  await putKeys(context, keys);
   const late = await walk(context, { prefix: at, delimiter: '/', startAfter: `${at}a/1`, maxKeys: 2 });
   const expectedLate = expectRolled(keys, at, `${at}a/1`);
   assert.deepEqual([late.keys, late.commonPrefixes], [expectedLate.keys, expectedLate.rolled]);
@@ -115,7 +122,8 @@ export const listChecks: readonly Check[] = [
       }
     },
   },
-  { name: 'a delimiter rolls up, over pages and after a StartAfter', run: delimited },
+  { name: 'a delimiter rolls up, over pages', run: delimited },
+  { name: 'a delimiter rolls up after a StartAfter', needs: ['delimiterAfter'], run: delimitedAfter },
   {
     name: 'objects that vanish between pages shift nothing',
     run: async (context) => {

@@ -11,6 +11,7 @@ const abilities = new Set<Ability>([
   'conditionalPut',
   'batchLimit',
   'controlCharacters',
+  'delimiterAfter',
 ]);
 
 registerChecks(

@@ -17,6 +17,7 @@ const all: readonly Ability[] = [
   'conditionalPut',
   'batchLimit',
   'controlCharacters',
+  'delimiterAfter',
   'missingBucket',
   'versionPages',
 ];

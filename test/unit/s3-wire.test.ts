@@ -8,7 +8,7 @@ import { type S3Server, startS3Server } from '#infra/local/s3/server.ts';
 import { createS3Client } from '#shared/storage/s3-client.ts';
 import { registerWireChecks, type WireAbility } from '#test/support/s3-conformance.ts';
 
-const abilities = new Set<WireAbility>(['digests', 'quiet', 'tagging', 'makesBuckets']);
+const abilities = new Set<WireAbility>(['digests', 'quiet', 'formEncoding', 'tokens', 'tagging', 'makesBuckets']);
 let directory: string;
 let server: S3Server;
 
