@@ -7,7 +7,14 @@ import * as s3 from '@aws-sdk/client-s3';
 
 export type WireAbility =
   /** Bodies are compared with the digests that came with them. */
-  'digests' | 'quiet' | 'tagging' | 'makesBuckets';
+  | 'digests'
+  | 'quiet'
+  | 'tagging'
+  | 'makesBuckets'
+  /** A space is `+` under EncodingType=url, as at AWS; some servers say `%20`. */
+  | 'formEncoding'
+  /** A token that the server never gave is refused. */
+  | 'tokens';
 
 export interface WireSubject {
   readonly client: s3.S3Client;
