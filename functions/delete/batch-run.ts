@@ -15,7 +15,7 @@ import type { SealedBatch } from '#shared/run/seal.ts';
 import type { StagePorts } from '#shared/runtime/stage-ports.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { easier, isExhausted, readPace, requestSize, slower, waitSeconds, writePace } from './pace.ts';
-import { type SentRequest, sendBatch, sendSingles, travelsInXml } from './send-delete.ts';
+import { sendBatch, sendSingles, travelsInXml } from './send-delete.ts';
 
 const RESERVE_MS = 60_000;
 /** Single deletes that go after one look: they must all be sent while it is valid. */
@@ -64,6 +64,7 @@ export class BatchRun {
   async work(): Promise<WorkerStep> {
     const { artefacts, plan, ports } = this.#setup;
     await this.#readHistory();
+    let wait = 0;
     while (this.#open().length > 0) {
       const pace = await readPace(artefacts);
       if (isExhausted(pace)) {
@@ -74,12 +75,12 @@ export class BatchRun {
       const sent = await this.#oneRequest(requestSize(pace, plan.input.delete_batch_size));
       const after = sent.throttled ? slower(pace) : easier(pace);
       await writePace(artefacts, pace, after);
-      const wait = waitSeconds(after, plan.input.delete_cooldown_seconds);
+      wait = waitSeconds(after, plan.input.delete_cooldown_seconds);
       if (this.#open().length > 0 && wait > 0) return { done: false, next: '', wait_seconds: wait };
     }
     await this.#finish();
-    // The pause after the last request too: the next batch of this lane waits for it.
-    return { done: true, next: '', wait_seconds: 0 };
+    // The lane pauses after its last request too, before it takes the next batch: the call after the pause finds the outcome.
+    return wait > 0 ? { done: false, next: '', wait_seconds: wait } : { done: true, next: '', wait_seconds: 0 };
   }
 
   #open(): CandidateLine[] {
@@ -112,6 +113,8 @@ export class BatchRun {
     this.#requests++;
     this.#reads += reply.reads;
     if (reply.throttled) this.#throttles++;
+    if (reply.rejected === 'NotImplemented') this.#singles = true;
+    if (reply.rejected === 'BadRequest') this.#checksum = 'md5';
     for (const entry of reply.settled) this.#settle(entry);
     for (const key of keys) {
       const tries = (this.#tries.get(key) ?? 0) + (reply.throttled ? 0 : 1);
@@ -164,8 +167,11 @@ export class BatchRun {
     const sent = group.single
       ? await sendSingles(store, sealed.bucket, lines, conditional)
       : await sendBatch(store, sealed.bucket, lines, { conditional, checksum: this.#checksum });
-    this.#adapt(sent);
-    const note: DeleteReplyNote = { settled: sent.settled, throttled: sent.throttled, reads };
+    // Another form is tried once; the same rejection again ends the stage.
+    if (sent.rejected?.fault === 'BadRequest' && (group.single || this.#checksum === 'md5')) throw sent.rejected;
+    const rejected = sent.rejected?.fault as DeleteReplyNote['rejected'];
+    const base = { settled: sent.settled, throttled: sent.throttled, reads };
+    const note: DeleteReplyNote = rejected === undefined ? base : { ...base, rejected };
     this.#apply(keys, await artefacts.writeOnce(artefact.reply(sealed.batch, request), note));
     return sent;
   }
@@ -201,14 +207,6 @@ export class BatchRun {
     if (!isCurrent && !look.isRescued(folded)) return true;
     this.#settle({ key: line.key, result: 'rescued' });
     return false;
-  }
-
-  /** A rejected form of request is not sent a second time: first another checksum, then no DeleteObjects, then the end. */
-  #adapt(sent: SentRequest): void {
-    if (sent.rejected === undefined) return;
-    if (sent.rejected.fault === 'NotImplemented') this.#singles = true;
-    else if (this.#checksum === 'crc32') this.#checksum = 'md5';
-    else throw sent.rejected;
   }
 
   async #finish(): Promise<void> {

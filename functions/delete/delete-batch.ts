@@ -10,6 +10,7 @@ import type { BatchOutcome } from '#shared/run/outcomes.ts';
 import { Rechecker, stopsTheStage } from '#shared/run/recheck.ts';
 import { RunArtefacts } from '#shared/run/run-artefacts.ts';
 import type { StagePorts } from '#shared/runtime/stage-ports.ts';
+import { isStoreFault } from '#shared/storage/object-store.ts';
 import { BatchRun } from './batch-run.ts';
 import { loadBatch, loadSeal, requireDeletable } from './sealed-batch.ts';
 
@@ -62,7 +63,7 @@ export async function deleteBatch(event: DeleteEvent, ports: StagePorts): Promis
     return await batch.work();
   } catch (error) {
     if (stopsTheStage(error)) await stopDeleting(artefacts, error, ports.clock.now());
-    if (error instanceof Error && error.name === 'StoreError') {
+    if (isStoreFault(error, 'Throttled', 'Unavailable')) {
       throw new ServiceUnavailableError(`The store failed during batch ${item.batch}: ${error.message}`, {
         cause: error,
       });

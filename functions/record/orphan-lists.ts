@@ -2,8 +2,9 @@
  * One walk over the sealed candidates: the full lists for audit (JSONL and Parquet, Spark's column name) and the counts that
  * the report shows. Memory holds one chunk, the compressed list, and bounded tallies.
  */
-import { gunzipSync, gzipSync } from 'node:zlib';
+import { gzipSync } from 'node:zlib';
 import { parquetWriteBuffer } from 'hyparquet-writer';
+import { ScanIncompleteError } from '#shared/errors.ts';
 import { writeOperation } from '#shared/iceberg/file-kind.ts';
 import { recordedPath } from '#shared/identity/references.ts';
 import { artefact } from '#shared/run/artefacts.ts';
@@ -89,14 +90,9 @@ export async function writeOrphanLists(gathered: Gathered): Promise<OrphanLists>
   };
 }
 
-async function readChunk(artefacts: Gathered['planArtefacts'], chunk: ObjectRef): Promise<CandidateLine[] | undefined> {
-  const bytes = await artefacts.read(chunk.name);
-  if (bytes === undefined) return undefined;
-  return gunzipSync(bytes)
-    .toString('utf8')
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as CandidateLine);
+/** Undefined for a chunk that is gone or altered: the report says so, and the record stands all the same. */
+function readChunk(artefacts: Gathered['planArtefacts'], chunk: ObjectRef): Promise<CandidateLine[] | undefined> {
+  return artefacts.readNamedLines<CandidateLine>(chunk, ScanIncompleteError).catch(() => undefined);
 }
 
 /** What became of keys that were not simply deleted. */

@@ -50,4 +50,6 @@ export interface DeleteReplyNote {
   readonly settled: readonly SettledKey[];
   readonly throttled: boolean;
   readonly reads: number;
+  /** The store rejected this form of request as a whole: the next one takes another form. */
+  readonly rejected?: 'NotImplemented' | 'BadRequest';
 }

@@ -3,7 +3,12 @@
  * names that this plan has not read. Found by set difference of paths, never by sequence number or time.
  */
 import { type Catalog, type CurrentPointer, pointerLocations, samePointer } from '#shared/catalog/catalog.ts';
-import { IcesweepError, MetadataUnreadableError, ScanIncompleteError, TableChangedError } from '#shared/errors.ts';
+import {
+  MetadataUnreadableError,
+  ScanIncompleteError,
+  ServiceUnavailableError,
+  TableChangedError,
+} from '#shared/errors.ts';
 import { distinctSorted, FingerprintList, fromBytes, toBytes } from '#shared/filter/fingerprints.ts';
 import type { KeyHasher } from '#shared/filter/key-hash.ts';
 import { forEachEntry } from '#shared/iceberg/manifest.ts';
@@ -13,6 +18,7 @@ import type { ManifestFile, TableMetadata } from '#shared/iceberg/types.ts';
 import { foldReference } from '#shared/identity/fold-key.ts';
 import { classifyReference } from '#shared/identity/references.ts';
 import type { StagePorts } from '#shared/runtime/stage-ports.ts';
+import { isStoreFault, StoreError } from '#shared/storage/object-store.ts';
 import { artefact } from './artefacts.ts';
 import { readStopMarker, StageStoppedError } from './delete-marks.ts';
 import { requireSameTable } from './gates-recheck.ts';
@@ -219,5 +225,6 @@ export class Rechecker {
 
 /** Errors after which no batch may go on: everything but a passing fault of a store. */
 export function stopsTheStage(error: unknown): boolean {
-  return !(error instanceof IcesweepError) || !['ServiceUnavailableError', 'StoreError'].includes(error.name);
+  if (error instanceof StoreError) return !isStoreFault(error, 'Throttled', 'Unavailable');
+  return !(error instanceof ServiceUnavailableError);
 }

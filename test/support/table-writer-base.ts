@@ -63,11 +63,16 @@ export class TableBase {
 
   /** Puts one file below the location; the metadata does not learn of it. */
   async put(path: string, bytes: Uint8Array): Promise<WrittenFile> {
-    const key = this.prefix + path;
-    await this.sink.put(this.bucket, key, bytes);
-    this.written.add(key);
+    const file = this.fileAt(path);
+    await this.sink.put(this.bucket, file.key, bytes);
+    this.written.add(file.key);
+    return file;
+  }
+
+  /** A file below the location: where it lies and how the metadata spells it. */
+  protected fileAt(path: string): WrittenFile {
     const recorded = `${this.options.location.replace(/\/$/, '')}/${path}`;
-    return { bucket: this.bucket, key, recorded: this.options.spell?.(recorded) ?? recorded };
+    return { bucket: this.bucket, key: this.prefix + path, recorded: this.options.spell?.(recorded) ?? recorded };
   }
 
   /** Keys of everything that the current metadata names, from the writer's own books. */
@@ -108,6 +113,13 @@ export class TableBase {
       entries.push({ status: 1, content: 0, file, format: 'PARQUET', bytes: body.length, partition });
     }
     return entries;
+  }
+
+  /** An entry for an object below the table that is there already. */
+  protected entryOf(key: string): WrittenEntry {
+    const file = this.fileAt(key.slice(this.prefix.length));
+    const partition = this.currentSpec().map(() => null);
+    return { status: 1, content: 0, file, format: 'PARQUET', bytes: this.options.fileBytes ?? 40, partition };
   }
 
   protected async writeDelete(

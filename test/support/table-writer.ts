@@ -24,6 +24,12 @@ export class TableWriter extends TableBase {
     return added.map(({ file }) => file);
   }
 
+  /** Commits files that lie there already, as `add_files` or a late committer does; nothing is written but metadata. */
+  async adopt(keys: readonly string[], options: CommitOptions = {}): Promise<void> {
+    const added = keys.map((key) => this.entryOf(key));
+    await this.commit({ operation: 'append', added, options });
+  }
+
   /** Replaces all live data files of the branch by `count` new ones: the old become DELETED entries. */
   async overwrite(count = 1, options: CommitOptions = {}): Promise<WrittenFile[]> {
     const added = await this.writeData(count, options);
