@@ -4,6 +4,7 @@
  * also decides what this one must answer (pinned by a test over both).
  */
 import { foldKey } from '#shared/identity/fold-key.ts';
+import { parseReference } from '#shared/identity/references.ts';
 import type { Plan } from '#shared/run/plan.ts';
 
 const SLASH = 0x2f;
@@ -21,17 +22,23 @@ export class PlainPaths {
 
   constructor(plan: Plan) {
     const { identity, roots } = plan;
+    const [root] = roots;
     // Aliases map keys and case folding changes them; roots with an unusual spelling or another authority need judging.
     const usable =
+      root !== undefined &&
       identity.pathAliases.length === 0 &&
       !identity.ignoreCase &&
-      new Set(roots.map((root) => root.bucket)).size === 1 &&
       roots.every(
-        (root) => root.scheme === 's3' && root.authority === root.bucket && foldKey(root.prefix) === root.prefix,
+        ({ prefix, scheme, authority }) =>
+          scheme === root.scheme && authority === root.authority && foldKey(prefix) === prefix,
       );
-    const bucket = roots[0]?.bucket ?? '';
-    this.#starts = usable ? ['s3', 's3a', 's3n'].map((scheme) => Buffer.from(`${scheme}://${bucket}/`)) : [];
-    this.#prefixes = roots.map((root) => Buffer.from(root.prefix));
+    const starts = usable ? ['s3', 's3a', 's3n'].map((scheme) => `${scheme}://${root.bucket}/`) : [];
+    const agreeing = starts.filter((start) => {
+      const { scheme, authority } = parseReference(`${start}key`, identity);
+      return scheme === root?.scheme && authority === root?.authority;
+    });
+    this.#starts = agreeing.map((start) => Buffer.from(start));
+    this.#prefixes = roots.map(({ prefix }) => Buffer.from(prefix));
   }
 
   /** The folded key of a plain path, or null where the long way must decide. */

@@ -3,7 +3,7 @@
 import type { KeyHasher } from '#shared/filter/key-hash.ts';
 import { RangeIndex } from '#shared/filter/key-ranges.ts';
 import { foldReference } from '#shared/identity/fold-key.ts';
-import { classifyReference, locateReference } from '#shared/identity/references.ts';
+import { classifyReference, locateReference, parseReference } from '#shared/identity/references.ts';
 import type { ReferenceFault } from '#shared/identity/types.ts';
 import { FragmentBuffer } from '#shared/run/fragments.ts';
 import type { Plan } from '#shared/run/plan.ts';
@@ -99,9 +99,20 @@ export class ReferenceSink {
   /** Roots are listed by raw prefix: a reference that only folds to one of them points at keys that nobody listed. */
   #noteSpelling(path: string): void {
     if (this.#spellings.size >= MOST_SPELLINGS) return;
-    const { bucket, key } = locateReference(path, this.#plan.identity);
-    const listed = this.#plan.roots.some((root) => key.startsWith(root.prefix));
+    const { bucket, key } = this.#place(path);
+    const { ignoreCase } = this.#plan.identity;
+    const spelled = (name: string): string => (ignoreCase ? name.toLowerCase() : name);
+    const listed = this.#plan.roots.some((root) => spelled(key).startsWith(spelled(root.prefix)));
     if (!listed) this.#spellings.add(`s3://${bucket}/${key.slice(0, key.lastIndexOf('/') + 1)}`);
+  }
+
+  #place(path: string): { readonly bucket: string; readonly key: string } {
+    try {
+      return locateReference(path, this.#plan.identity);
+    } catch {
+      // Neither scheme nor authority, and outside the location: it matches any root, in its own spelling.
+      return { bucket: '', key: parseReference(path, this.#plan.identity).key };
+    }
   }
 }
 

@@ -1,5 +1,5 @@
 /** The scan stage: reads the manifests of one scan shard and leaves the fingerprints of everything they protect. */
-import { AccessDeniedError, MetadataUnreadableError, ScanIncompleteError, TableChangedError } from '#shared/errors.ts';
+import { MetadataUnreadableError, ScanIncompleteError } from '#shared/errors.ts';
 import { createKeyHasher } from '#shared/filter/key-hash.ts';
 import { artefact } from '#shared/run/artefacts.ts';
 import { NO_FRAGMENTS, type WrittenFragments } from '#shared/run/fragments.ts';
@@ -8,20 +8,18 @@ import type { ScanEvent, WorkerStep } from '#shared/run/messages.ts';
 import type { Plan, PlannedManifest, PlannedReference, ScanShard } from '#shared/run/plan.ts';
 import type { RequestCounts, ScanReceipt } from '#shared/run/receipts.ts';
 import { newNonce, RunArtefacts } from '#shared/run/run-artefacts.ts';
-import { isManifestStillNamed } from '#shared/run/vanished.ts';
+import { TimeLeft } from '#shared/run/time-left.ts';
 import type { StagePorts } from '#shared/runtime/stage-ports.ts';
-import { isStoreFault } from '#shared/storage/object-store.ts';
+import { CurrentTable, changed } from './current-table.ts';
+import { FetchAhead } from './fetch-ahead.ts';
 import { ReferenceSink } from './reference-sink.ts';
 import { countEntries, type EntryCounts, NO_ENTRIES, scanManifest } from './scan-manifest.ts';
 
-/** Bytes of manifests held at once: what is being decoded and what is being fetched. */
-const FETCHES_AHEAD = 4;
 /** Fingerprints held before they are written: 16 MB. */
 const FLUSH_AT = 2_000_000;
-/** Time that writing the fragments and the progress needs. */
-const RESERVE_MS = 30_000;
 
 interface Progress {
+  readonly plan_hash: string;
   readonly manifests_done: number;
   readonly references_done: boolean;
   readonly skipped: readonly string[];
@@ -33,49 +31,68 @@ interface Progress {
   readonly requests: RequestCounts;
 }
 
-const START: Progress = {
-  manifests_done: 0,
-  references_done: false,
-  skipped: [],
-  not_avro: [],
-  entries: NO_ENTRIES,
-  written: NO_FRAGMENTS,
-  faults: [],
-  spellings: [],
-  requests: { get: 0, list: 0, put: 0, delete: 0 },
-};
-
 /**
  * Scans one shard, or a part of it when time runs short: then `done` is false and `next` names the progress.
  * A repeated worker that finds the shard's receipt answers at once.
  */
 export async function scanShard(event: ScanEvent, ports: StagePorts): Promise<WorkerStep> {
   const { run, item, step } = event;
+  const time = new TimeLeft(ports.budget);
   const artefacts = new RunArtefacts(ports.work, ports.workBucket, run.prefix);
-  const plan = await artefacts.readPlan(run.plan_hash);
+  const plan = await assertStillOurs(ports, run);
   const name = artefact.scanReceipt(item.shard);
   if (await artefacts.readReceipt<ScanReceipt>(name, run.plan_hash, ScanIncompleteError)) return finished();
-  await assertStillOurs(ports, run);
 
   const shard = await artefacts.readJson<ScanShard>(artefact.scanShard(item.shard));
   if (shard === undefined || shard.shard !== item.shard) {
     throw new ScanIncompleteError(`Scan shard ${item.shard} of run ${run.run_id} is gone; start a new run.`);
   }
-  const before = step.next === '' ? START : await artefacts.readJson<Progress>(step.next);
-  if (before === undefined) throw new ScanIncompleteError(`The progress ${step.next} of run ${run.run_id} is gone.`);
-
-  const scan = new ShardScan(plan, shard, artefacts, ports, before);
-  await scan.load();
-  const complete = await scan.work();
+  const before = await progressOf(artefacts, step.next, run.plan_hash);
+  const scan = await ShardScan.open(plan, shard, artefacts, ports, before);
+  const complete = await scan.work(time);
   const after = await scan.close();
   if (!complete) {
-    const progress = artefact.scanProgress(item.shard, newNonce());
-    await artefacts.writeJson(progress, after);
-    return { done: false, next: progress, wait_seconds: 0 };
+    const next = artefact.scanProgress(item.shard, newNonce());
+    await artefacts.writeJson(next, after);
+    return { done: false, next, wait_seconds: 0 };
   }
-  await artefacts.writeOnce<ScanReceipt>(name, {
-    plan_hash: run.plan_hash,
-    shard: item.shard,
+  await artefacts.writeOnce<ScanReceipt>(name, receiptOf(shard, after));
+  ports.metrics.add('ManifestsScanned', shard.manifests.length);
+  return finished();
+}
+
+function finished(): WorkerStep {
+  return { done: true, next: '', wait_seconds: 0 };
+}
+
+async function progressOf(artefacts: RunArtefacts, next: string, planHash: string): Promise<Progress> {
+  if (next === '') {
+    return {
+      plan_hash: planHash,
+      manifests_done: 0,
+      references_done: false,
+      skipped: [],
+      not_avro: [],
+      entries: NO_ENTRIES,
+      written: NO_FRAGMENTS,
+      faults: [],
+      spellings: [],
+      requests: { get: 0, list: 0, put: 0, delete: 0 },
+    };
+  }
+  const progress = await artefacts.readJson<Progress>(next);
+  if (progress === undefined || progress.plan_hash !== planHash) {
+    throw new ScanIncompleteError(`The progress ${artefacts.absoluteKey(next)} is gone or of another plan.`, {
+      next: 'Start a new run.',
+    });
+  }
+  return progress;
+}
+
+function receiptOf(shard: ScanShard, after: Progress): ScanReceipt {
+  return {
+    plan_hash: after.plan_hash,
+    shard: shard.shard,
     manifests_planned: shard.manifests.length,
     manifests_read: shard.manifests.length - after.skipped.length - after.not_avro.length,
     manifests_skipped: after.skipped,
@@ -87,79 +104,73 @@ export async function scanShard(event: ScanEvent, ports: StagePorts): Promise<Wo
     faults: after.faults,
     unlisted_spellings: after.spellings,
     requests: after.requests,
-  });
-  ports.metrics.add('ManifestsScanned', shard.manifests.length);
-  return finished();
-}
-
-function finished(): WorkerStep {
-  return { done: true, next: '', wait_seconds: 0 };
+  };
 }
 
 class ShardScan {
-  readonly #plan: Plan;
   readonly #shard: ScanShard;
   readonly #artefacts: RunArtefacts;
-  readonly #ports: StagePorts;
+  readonly #fetches: FetchAhead;
+  readonly #table: CurrentTable;
+  readonly #sink: ReferenceSink;
   readonly #nonce = newNonce();
-  #sink!: ReferenceSink;
   #part = 0;
   #state: Progress;
-  #gets = 0;
 
-  constructor(plan: Plan, shard: ScanShard, artefacts: RunArtefacts, ports: StagePorts, state: Progress) {
-    this.#plan = plan;
+  static async open(
+    plan: Plan,
+    shard: ScanShard,
+    artefacts: RunArtefacts,
+    ports: StagePorts,
+    state: Progress,
+  ): Promise<ShardScan> {
+    const sink = new ReferenceSink(plan, await createKeyHasher(plan.salt), state.faults, state.spellings);
+    const fetches = new FetchAhead(ports.tables, shard.manifests, state.manifests_done);
+    return new ShardScan(shard, artefacts, fetches, new CurrentTable(plan, ports), sink, state);
+  }
+
+  private constructor(
+    shard: ScanShard,
+    artefacts: RunArtefacts,
+    fetches: FetchAhead,
+    table: CurrentTable,
+    sink: ReferenceSink,
+    state: Progress,
+  ) {
     this.#shard = shard;
     this.#artefacts = artefacts;
-    this.#ports = ports;
+    this.#fetches = fetches;
+    this.#table = table;
+    this.#sink = sink;
     this.#state = state;
   }
 
-  async load(): Promise<void> {
-    const hasher = await createKeyHasher(this.#plan.salt);
-    this.#sink = new ReferenceSink(this.#plan, hasher, this.#state.faults, this.#state.spellings);
-  }
-
   /** True when the whole shard is scanned; false when time ran short after at least one manifest. */
-  async work(): Promise<boolean> {
-    if (!this.#state.references_done) await this.#references();
-    const { manifests } = this.#shard;
-    const fetched = new Map<number, Promise<Buffer | Error>>();
-    const fetch = (index: number) => {
-      const manifest = manifests[index];
-      if (manifest === undefined || fetched.has(index)) return;
-      this.#gets++;
-      // Held as a value: a rejection that nobody awaits yet would end the process.
-      const body = this.#ports.tables.get(manifest.bucket, manifest.key).then((object) => object.body);
-      fetched.set(
-        index,
-        body.catch((error: Error) => error),
-      );
-    };
-    for (let index = this.#state.manifests_done; index < manifests.length; index++) {
-      for (let ahead = index; ahead < index + FETCHES_AHEAD; ahead++) fetch(ahead);
-      await this.#one(manifests[index] as PlannedManifest, await (fetched.get(index) as Promise<Buffer | Error>));
-      fetched.delete(index);
-      this.#state = { ...this.#state, manifests_done: index + 1 };
-      if (this.#sink.buffer.length >= FLUSH_AT) await this.#flush();
-      if (this.#ports.budget.remainingMs() < RESERVE_MS && index + 1 < manifests.length) {
-        await Promise.all(fetched.values());
-        return false;
+  async work(time: TimeLeft): Promise<boolean> {
+    try {
+      if (!this.#state.references_done) await this.#references();
+      const { manifests } = this.#shard;
+      for (let index = this.#state.manifests_done; index < manifests.length; index++) {
+        await this.#one(manifests[index] as PlannedManifest, index);
+        this.#state = { ...this.#state, manifests_done: index + 1 };
+        if (this.#sink.buffer.length >= FLUSH_AT) await this.#flush();
+        if (time.isShort && index + 1 < manifests.length) return false;
       }
+      return true;
+    } finally {
+      await this.#fetches.settle();
     }
-    return true;
   }
 
   /** Writes what is held and returns the state with everything counted so far. */
   async close(): Promise<Progress> {
     await this.#flush();
     const { requests } = this.#state;
-    const puts = this.#part;
     return {
       ...this.#state,
       faults: this.#sink.faults,
       spellings: this.#sink.unlistedSpellings,
-      requests: { ...requests, get: requests.get + this.#gets, put: requests.put + puts },
+      requests: { ...requests, get: requests.get + this.#fetches.gets, put: requests.put + this.#part + 1 },
     };
   }
 
@@ -171,33 +182,31 @@ class ShardScan {
     this.#state = { ...this.#state, references_done: true };
   }
 
-  async #one(manifest: PlannedManifest, body: Buffer | Error): Promise<void> {
-    if (body instanceof Error) return this.#unread(manifest, body);
-    const counts = scanManifest(manifest, body, this.#sink);
-    if (counts === null) {
-      this.#state = { ...this.#state, not_avro: [...this.#state.not_avro, manifest.path] };
-      return;
+  async #one(manifest: PlannedManifest, index: number): Promise<void> {
+    try {
+      const body = await this.#fetches.take(index);
+      if (body === undefined) {
+        await this.#absent(manifest);
+        return;
+      }
+      const counts = scanManifest(manifest, body, this.#sink);
+      if (counts === null) this.#state = { ...this.#state, not_avro: [...this.#state.not_avro, manifest.path] };
+      else this.#state = { ...this.#state, entries: countEntries(this.#state.entries, counts) };
+    } catch (error) {
+      if (!(error instanceof MetadataUnreadableError) || !(await this.#table.hasMoved())) throw error;
+      throw changed(`Manifest ${manifest.path} cannot be read any more.`, error);
     }
-    this.#state = { ...this.#state, entries: countEntries(this.#state.entries, counts) };
   }
 
-  /** A manifest that did not come. Absent ones may have expired meanwhile; nothing else is ever skipped. */
-  async #unread(manifest: PlannedManifest, error: Error): Promise<void> {
-    if (isStoreFault(error, 'AccessDenied')) {
-      throw new AccessDeniedError(`Reading manifest ${manifest.path} was denied.`, {
-        cause: error,
-        next: `Grant s3:GetObject on s3://${manifest.bucket}/${manifest.key}.`,
-      });
-    }
-    if (!isStoreFault(error, 'NotFound')) throw error;
-    if (manifest.kind === 'pinned') {
-      const now = await isManifestStillNamed(this.#plan, manifest.path, this.#ports);
-      if (now.named || !now.pointerMoved) {
-        const message = `Manifest ${manifest.path} does not exist, and the table's metadata names it.`;
-        throw now.pointerMoved
-          ? new TableChangedError(message, { next: 'The table was changed during the run; start a new one.' })
-          : new MetadataUnreadableError(message, { next: 'Repair the table; nothing is guessed.' });
-      }
+  /** A manifest that does not exist. What only a pending name or a later root leads to may go at any time. */
+  async #absent(manifest: PlannedManifest): Promise<void> {
+    if (manifest.kind === 'pinned' && (await this.#table.names(manifest.path))) {
+      throw new MetadataUnreadableError(
+        `Manifest ${manifest.path} does not exist, and the table's metadata names it.`,
+        {
+          next: 'Repair the table; nothing is guessed.',
+        },
+      );
     }
     this.#state = { ...this.#state, skipped: [...this.#state.skipped, manifest.path] };
   }
