@@ -4,7 +4,6 @@
  */
 import { existsSync, mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import { artefact } from '#shared/run/artefacts.ts';
 import type { RunRecord } from '#shared/run/record.ts';
 import { TableWriter } from '#test/support/table-writer.ts';
 import { main } from './cli/main.ts';
@@ -103,13 +102,14 @@ async function command(words: readonly string[], terminal: Terminal): Promise<nu
   return main([...words, '--state', STATE, '--quiet'], terminal);
 }
 
-async function lastRun(terminal: Terminal): Promise<RunRecord> {
+/** The run before `back - 1` others. */
+async function lastRun(terminal: Terminal, back = 1): Promise<RunRecord> {
   const heard = { text: '' };
   const out = async (text: string): Promise<void> => {
     heard.text += text;
   };
-  await main(['runs', '--limit', '1', '--output', 'json', '--state', STATE, '--quiet'], { ...terminal, out });
-  const [run] = JSON.parse(heard.text) as RunRecord[];
+  await main(['runs', '--limit', String(back), '--output', 'json', '--state', STATE, '--quiet'], { ...terminal, out });
+  const run = (JSON.parse(heard.text) as RunRecord[]).at(-1);
   if (run === undefined) throw new Error('The run left no record.');
   return run;
 }
@@ -148,8 +148,10 @@ async function demo(terminal: Terminal): Promise<number> {
   if (deleted !== 0) return deleted;
   const again = await command(['plan', TABLE], terminal);
   if (again !== 0 || !(await showCheck(written, terminal))) return 1;
-  const report = join(STATE, 'work', plan.artefacts, artefact.report);
-  await say(terminal, `\nreport: ${relative(process.cwd(), report)}`);
+  const deletion = await lastRun(terminal, 2);
+  const page = join(FOLDER, 'report.html');
+  await main(['report', deletion.run_id, '--html', page, '--state', STATE, '--quiet'], { ...terminal, err: () => {} });
+  await say(terminal, `\nreport: ${relative(process.cwd(), page)}`);
   await say(terminal, `took ${((performance.now() - startedMs) / 1000).toFixed(1)} s`);
   return 0;
 }

@@ -135,7 +135,7 @@ export function explain(context: CommandContext): Promise<number> {
     const found = await judge(path, runId, runtime);
     if (context.output === 'text') {
       const width = styleOf(context.terminal).width;
-      const lines = [`${found.verdict}: ${found.because}`, ...found.notes.map((note) => `  ${note}`)];
+      const lines = [`${found.verdict}: ${found.because}`, ...found.notes.map((note) => `- ${note}`)];
       await context.terminal.out(
         `${printable(path)}\n${lines.map((line) => wrapped(printable(line), width, '    ')).join('\n')}\n`,
       );

@@ -1,7 +1,7 @@
 /** Which rule keeps a listed file that no metadata names, in the order in which the run asks them (DESIGN section 6). For words only. */
 import picomatch from 'picomatch';
 import { parsePendingManifest, startsWithJobId } from '#shared/iceberg/flink.ts';
-import type { Place } from '#shared/identity/references.ts';
+import { type Place, recordedPath } from '#shared/identity/references.ts';
 import { humanDuration, humanTime } from '#shared/report/format.ts';
 import type { Plan } from '#shared/run/plan.ts';
 import type { ObjectHead } from '#shared/storage/object-store.ts';
@@ -55,7 +55,7 @@ export function whichRule(plan: Plan, place: Place, head: ObjectHead): Explained
   if (root === undefined) {
     return {
       verdict: 'kept',
-      because: `outside the roots of the run (${plan.roots.map((one) => `s3://${one.bucket}/${one.prefix}`).join(', ')}), which are all it may touch`,
+      because: `outside the roots of the run (${plan.roots.map((one) => recordedPath(one.bucket, one.prefix, plan.identity)).join(', ')}), which are all it may touch`,
     };
   }
   if (head.sizeBytes === 0 && /(?:\/|_\$folder\$)$/.test(place.key))

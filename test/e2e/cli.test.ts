@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { takeProcessLock } from '#infra/local/state/process-lock.ts';
+import { type CliWorld, cliWorld, LOCATION } from '#test/support/cli-world.ts';
+
+describe('the command line over a table in a directory', () => {
+  let world: CliWorld;
+  let planned = '';
+  before(async () => {
+    world = await cliWorld();
+  });
+  after(() => world.remove());
+
+  const pathsOf = (jsonl: string): string[] =>
+    jsonl
+      .split('\n')
+      .filter(Boolean)
+      .map((line) =>
+        (JSON.parse(line) as { orphan_file_location: string }).orphan_file_location.slice(LOCATION.length + 1),
+      )
+      .sort();
+
+  test('plan --output jsonl prints each orphan once, spelled as the table spells its paths, and deletes nothing', async () => {
+    const before = world.remaining();
+    const { code, out } = await world.run('plan', world.table, '--output', 'jsonl', '--quiet');
+
+    assert.equal(code, 0);
+    assert.deepEqual(pathsOf(out), world.orphans);
+    assert.deepEqual(Object.keys(JSON.parse(out.split('\n')[0] as string)), [
+      'orphan_file_location',
+      'size_bytes',
+      'last_modified',
+      'kind',
+    ]);
+    assert.deepEqual(world.remaining(), before);
+  });
+
+  test('plan --output json prints exactly one document, and --detailed-exitcode tells of orphans', async () => {
+    const { code, out } = await world.run('plan', world.table, '--output', 'json', '--quiet', '--detailed-exitcode');
+    const record = JSON.parse(out) as { run_id: string; verdict: string; orphan_files_count: number };
+
+    assert.equal(code, 2);
+    assert.equal(record.verdict, 'DRY_RUN');
+    assert.equal(record.orphan_files_count, world.orphans.length);
+    planned = record.run_id;
+  });
+
+  test('explain tells an orphan from a referenced file, by the snapshot that names it', async () => {
+    const orphan = await world.run('explain', planned, world.orphans[0] as string);
+    const data = world.referenced.find((path) => path.startsWith('data/')) as string;
+    const referenced = await world.run('explain', planned, `${LOCATION}/${data}`);
+
+    assert.match(orphan.out, /orphan: no metadata names it/);
+    assert.match(
+      referenced.out.replace(/\s+/g, ' '),
+      /kept: referenced: named as data file \(ADDED\) by manifest .* of snapshot/,
+    );
+  });
+
+  test('without a terminal and without --yes nothing is deleted', async () => {
+    const before = world.remaining();
+    const { code, err } = await world.run('delete', planned, '--quiet');
+
+    assert.equal(code, 64);
+    assert.match(err, /^InvalidInputError: .*--yes/);
+    assert.deepEqual(world.remaining(), before);
+  });
+
+  test('a second process is told which one holds the state folder, and does nothing', async () => {
+    const lock = takeProcessLock(world.state, 'icesweep run other');
+    const { code, err } = await world.run('plan', world.table);
+    lock.release();
+
+    assert.equal(code, 3);
+    assert.match(err, new RegExp(`RunInProgressError: .* process ${process.pid} \\(icesweep run other`));
+  });
+
+  test('delete removes exactly what the plan lists, and the next plan finds nothing', async () => {
+    const before = world.remaining();
+    const { code, out } = await world.run('delete', planned, '--yes', '--quiet');
+    const again = await world.run('plan', world.table, '--quiet', '--detailed-exitcode');
+
+    assert.equal(code, 0, out);
+    assert.deepEqual(
+      before.filter((path) => !world.remaining().includes(path)),
+      world.orphans,
+    );
+    assert.match(again.out, /^\[DRY RUN\].*no orphan files/);
+    assert.equal(again.code, 0);
+  });
+
+  test('the same plan is not deleted twice', async () => {
+    const { code, err } = await world.run('delete', planned, '--yes', '--quiet');
+
+    assert.equal(code, 3);
+    assert.match(err, /PlanNotDeletableError/);
+  });
+
+  test('runs lists them newest first, report writes the page, runs --html the fleet', async () => {
+    const list = await world.run('runs', world.table, '--output', 'json');
+    const records = JSON.parse(list.out) as { run_id: string; started_at: string }[];
+    const page = join(world.folder, 'report.html');
+    const fleet = join(world.folder, 'fleet.html');
+    const report = await world.run('report', planned, '--html', page);
+
+    assert.ok(records.length >= 4);
+    assert.deepEqual(
+      records,
+      [...records].sort((a, b) => (a.started_at < b.started_at ? 1 : -1)),
+    );
+    assert.equal(report.code, 0, report.err);
+    assert.match(readFileSync(page, 'utf8'), /^<!doctype html>/);
+    assert.equal((await world.run('runs', '--html', fleet)).code, 0);
+    assert.match(readFileSync(fleet, 'utf8'), /Tables by waste/);
+  });
+});
+
+describe('bad input', () => {
+  let world: CliWorld;
+  before(async () => {
+    world = await cliWorld();
+  });
+  after(() => world.remove());
+
+  const cases: readonly (readonly [string, (world: CliWorld) => readonly string[], number, RegExp])[] = [
+    ['an unknown flag', ({ table }) => ['plan', table, '--oldr-than', '3d'], 64, /InvalidInputError: .*--older-than/],
+    ['an age without a unit', ({ table }) => ['plan', table, '--older-than', '3'], 64, /InvalidInputError: .*no unit/],
+    ['an age below the floor', ({ table }) => ['plan', table, '--older-than', '1h'], 3, /OlderThanTooRecentError: /],
+    [
+      'a mount of nothing',
+      () => ['plan', LOCATION, '--mount', `${LOCATION}=/no/where`],
+      64,
+      /InvalidInputError: .*no existing directory/,
+    ],
+    ['a table that needs a mount', () => ['plan', 'hdfs://nn/t'], 64, /InvalidInputError: .*--mount/],
+    ['a directory without a table', ({ folder }) => ['plan', folder], 1, /TableNotFoundError: /],
+    ['an unknown run', () => ['delete', 'no-such-run', '--yes'], 64, /InvalidInputError: .*no-such-run/],
+  ];
+  for (const [what, args, code, message] of cases) {
+    test(`${what} gives one line with its name, its exit code, and touches nothing`, async () => {
+      const before = world.remaining();
+      const result = await world.run(...args(world));
+
+      assert.match(result.err, message);
+      assert.equal(result.err.trimEnd().split('\n').length, 1, result.err);
+      assert.equal(result.code, code);
+      assert.equal(result.out, '');
+      assert.deepEqual(world.remaining(), before);
+    });
+  }
+
+  test('with --output json the error is the one document on standard output', async () => {
+    const { out, code } = await world.run('plan', world.table, '--older-than', '1h', '--output', 'json');
+
+    assert.deepEqual((JSON.parse(out) as { error: string }).error, 'OlderThanTooRecentError');
+    assert.equal(code, 3);
+  });
+
+  test('unreadable metadata is named, and no state is left behind', async () => {
+    const broken = join(world.folder, 'broken');
+    mkdirSync(join(broken, 'metadata'), { recursive: true });
+    writeFileSync(join(broken, 'metadata/v1.metadata.json'), '{"format-version": 2');
+    const { err, code } = await world.run('plan', broken);
+
+    assert.match(err, /^MetadataUnreadableError: /);
+    assert.equal(code, 1);
+    assert.equal(existsSync(world.state), false);
+  });
+
+  test('a closed endpoint ends with a name and leaves a record', async () => {
+    const { err, code } = await world.run('plan', 's3://b/t', '--endpoint-url', 'http://127.0.0.1:9', '--quiet');
+
+    assert.match(err, /^[A-Z]\w+Error: /);
+    assert.equal(code, 1);
+    rmSync(world.state, { recursive: true, force: true });
+  });
+});
