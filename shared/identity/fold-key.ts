@@ -34,7 +34,9 @@ export function cutSchemeAndAuthority(path: string): string {
 
 function isCanonical(bytes: Uint8Array, ignoreCase: boolean): boolean {
   let previous = SLASH;
-  for (const byte of bytes) {
+  // An index: iterating the array costs three times as much, and this runs once per file of the table.
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at] as number;
     if (byte >= 0x80 || byte === PERCENT || (byte === SLASH && previous === SLASH)) return false;
     if (ignoreCase && byte >= 0x41 && byte <= 0x5a) return false;
     previous = byte;

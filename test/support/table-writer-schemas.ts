@@ -82,6 +82,9 @@ export function manifestListSchema(version: FormatVersion, style: SchemaStyle = 
     const make = version === 1 ? optional : field;
     return make(`${name}${middle}`, 504 + index, 'int');
   });
+  const rows = ['added', 'existing', 'deleted'].map((name, index) =>
+    (version === 1 ? optional : field)(`${name}_rows_count`, 512 + index, 'long'),
+  );
   const fields: Field[] = [
     field('manifest_path', 500, 'string'),
     field('manifest_length', 501, 'long'),
@@ -95,9 +98,7 @@ export function manifestListSchema(version: FormatVersion, style: SchemaStyle = 
         ]),
     version === 1 ? optional('added_snapshot_id', 503, 'long') : field('added_snapshot_id', 503, 'long'),
     ...(style.withoutCounts ? [] : counts),
-    ...(version === 1 || style.withoutCounts
-      ? []
-      : ['added', 'existing', 'deleted'].map((name, index) => field(`${name}_rows_count`, 512 + index, 'long'))),
+    ...(style.withoutCounts ? [] : rows),
     optional('key_metadata', 519, 'bytes'),
     ...(version < 3 ? [] : [optional('first_row_id', 520, 'long')]),
   ];
