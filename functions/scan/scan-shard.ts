@@ -193,7 +193,9 @@ class ShardScan {
       if (counts === null) this.#state = { ...this.#state, not_avro: [...this.#state.not_avro, manifest.path] };
       else this.#state = { ...this.#state, entries: countEntries(this.#state.entries, counts) };
     } catch (error) {
-      if (!(error instanceof MetadataUnreadableError) || !(await this.#table.hasMoved())) throw error;
+      if (!(error instanceof MetadataUnreadableError)) throw error;
+      // A catalog that cannot be asked must not hide what was found.
+      if (!(await this.#table.hasMoved().catch(() => false))) throw error;
       throw changed(`Manifest ${manifest.path} cannot be read any more.`, error);
     }
   }

@@ -2,6 +2,7 @@
  * Fragments: fingerprints by key range and group, written as sorted sections of one object, so that whoever takes a range
  * reads only its own bytes (DESIGN section 5).
  */
+import { crc32 } from 'node:zlib';
 import { FingerprintList, fromBytes, isSorted, toBytes } from '#shared/filter/fingerprints.ts';
 import type { ObjectRef } from './plan.ts';
 import type { FragmentGroup, FragmentSection } from './receipts.ts';
@@ -60,7 +61,7 @@ export class FragmentBuffer {
     let offset = 0;
     for (const { range, group, list } of lists) {
       const bytes = toBytes(list.sorted());
-      sections.push({ object: before.objects.length, range, group, offset, entries: list.length });
+      sections.push({ object: before.objects.length, range, group, offset, entries: list.length, crc32: crc32(bytes) });
       parts.push(bytes);
       offset += bytes.length;
     }
@@ -109,7 +110,7 @@ export async function readRangeSections(
   const start = (sections[0] as FragmentSection).offset;
   const last = sections.at(-1) as FragmentSection;
   const length = last.offset + last.entries * 8 - start;
-  // The whole object can be checked by its digest, a part of it by length and order only.
+  // The whole object can be checked by its digest, a part of it by the checksums of its sections.
   const bytes =
     length * 2 >= object.bytes
       ? (await artefacts.readNamed(object, Mismatch)).subarray(start, start + length)
@@ -119,7 +120,9 @@ export async function readRangeSections(
   if (bytes.length !== length) throw broken('is shorter than its receipt says');
   return sections.map((section) => {
     const from = section.offset - start;
-    const fingerprints = fromBytes(bytes.subarray(from, from + section.entries * 8));
+    const part = bytes.subarray(from, from + section.entries * 8);
+    if (section.crc32 !== undefined && crc32(part) !== section.crc32) throw broken('fails its checksum');
+    const fingerprints = fromBytes(part);
     if (!isSorted(fingerprints)) throw broken('is not in order');
     return { group: section.group, fingerprints };
   });

@@ -30,6 +30,8 @@ export interface FragmentSection {
   readonly group: FragmentGroup;
   readonly offset: number;
   readonly entries: number;
+  /** Of the section's bytes: a part of an object cannot be told by the object's digest. */
+  readonly crc32?: number;
 }
 
 export interface ReferenceFaultTally {
