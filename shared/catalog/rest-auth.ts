@@ -89,25 +89,31 @@ export class TokenSource {
 }
 
 /**
- * The `fetch` that the catalog client gets. A configured `prefix` is put into the config answer, where the client looks
- * for it.
+ * The `fetch` that the catalog client gets. It follows the REST specification where the client does not: the warehouse is
+ * a question to `/v1/config` only, and the prefix is the configured one, else what that answer's overrides or defaults say,
+ * else none.
  */
 export function authorisedFetch(config: RestConfig, tokens: TokenSource): Fetch {
-  const send = async (input: Parameters<Fetch>[0], init: Parameters<Fetch>[1], renew: boolean): Promise<Response> => {
+  let prefix = config.prefix;
+  const send = async (url: URL, init: Parameters<Fetch>[1], renew: boolean): Promise<Response> => {
     const headers = new Headers(init?.headers);
     const token = await tokens.token(renew);
     if (token !== undefined) headers.set('authorization', `Bearer ${token}`);
-    return fetchInTime(input, { ...init, headers });
+    return fetchInTime(url, { ...init, headers });
   };
   return async (input, init) => {
-    let reply = await send(input, init, false);
+    const url = new URL(String(input));
+    const isConfig = url.pathname.endsWith('/v1/config');
+    if (isConfig && config.warehouse !== undefined) url.searchParams.set('warehouse', config.warehouse);
+    if (!isConfig && prefix) url.pathname = url.pathname.replace('/v1/', () => `/v1/${prefix}/`);
+    let reply = await send(url, init, false);
     if ((reply.status === 401 || reply.status === 419) && tokens.renewable) {
       await reply.body?.cancel();
-      reply = await send(input, init, true);
+      reply = await send(url, init, true);
     }
-    const isConfig = new URL(String(input)).pathname.endsWith('/v1/config');
-    if (config.prefix === undefined || !isConfig || !reply.ok) return reply;
-    const answer = (await reply.json()) as { overrides?: Record<string, string> };
-    return Response.json({ ...answer, overrides: { ...answer.overrides, prefix: config.prefix } });
+    if (!isConfig || !reply.ok) return reply;
+    const answer = (await reply.json()) as Record<'overrides' | 'defaults', Record<string, string> | undefined>;
+    prefix = config.prefix ?? answer.overrides?.['prefix'] ?? answer.defaults?.['prefix'];
+    return Response.json(answer);
   };
 }

@@ -34,6 +34,11 @@ export function nameRestError(error: unknown, what: string): unknown {
       cause: error,
     });
   }
+  // The client wraps what our own fetch threw, and network failures, as status 0.
+  if (error.status === 0) {
+    if (error.details instanceof IcesweepError) return error.details;
+    return new ServiceUnavailableError(`The catalog did not answer for ${what}: ${error.message}`, { cause: error });
+  }
   const said = `${error.status}${error.icebergType === undefined ? '' : ` ${error.icebergType}`}: ${error.message}`;
   if (error.status === 401 || error.status === 403 || error.status === 419) {
     return new AccessDeniedError(`The catalog denied ${what} (${said}).`, {
@@ -95,7 +100,6 @@ class RestCatalog implements Catalog {
     this.#config = config;
     this.#client = new IcebergRestCatalog({
       baseUrl: config.uri,
-      ...(config.warehouse === undefined ? {} : { warehouse: config.warehouse }),
       fetch: authorisedFetch(config, new TokenSource(config, ports.secrets)),
     });
   }
@@ -168,6 +172,7 @@ class RestCatalog implements Catalog {
   }
 
   async #allTables(): Promise<{ namespace: string[]; name: string }[]> {
+    await this.#client.loadConfig();
     const tables: { namespace: string[]; name: string }[] = [];
     const open: (NamespaceIdentifier | undefined)[] = [undefined];
     while (open.length > 0) {
