@@ -149,6 +149,55 @@ test('every planted orphan has the kind that its name says', async () => {
   for (const orphan of await table.writer.plantOrphans()) assert.equal(fileKind(orphan.key), orphan.kind, orphan.key);
 });
 
+test('a manifest that many snapshots share is read once, its files counted once (RE-17, GO-36, TR-22)', async () => {
+  const table = new MemoryTable();
+  await table.writer.append(10);
+  for (let snapshot = 0; snapshot < 30; snapshot++) await table.writer.deleteFiles([]);
+  const walked = table.check();
+  assert.equal(walked.meta.snapshots.length, 31);
+  assert.equal(walked.manifests.size, 1);
+  assert.equal(walked.entries, 10);
+  assert.equal(walked.contentFiles.size, 10);
+});
+
+test('an overwritten file lives while its snapshot does, and is named by a DELETED entry only after that (RE-05, RE-11, GO-35)', async () => {
+  const table = new MemoryTable();
+  const [old] = await table.writer.append(1);
+  await table.writer.overwrite(1);
+  assert.ok(table.check().references.has(old?.recorded ?? ''));
+  await table.writer.expire(1);
+  const walked = table.check();
+  assert.ok(!walked.references.has(old?.recorded ?? ''));
+  assert.ok(walked.deleted.has(old?.recorded ?? ''));
+  assert.equal(walked.manifests.size, 2, 'the manifest of the DELETED entry is itself referenced (AV-17)');
+});
+
+test('an old metadata file beyond the log is the only leaving of a short log (SA-07)', async () => {
+  const table = new MemoryTable({ names: 'hadoop', previousVersionsMax: 1 });
+  await table.writer.create();
+  await table.writer.append(1);
+  await table.writer.append(1);
+  table.check();
+  assert.deepEqual([...table.writer.unreferenced()], ['wh/t/metadata/v1.metadata.json']);
+});
+
+test('files of a branch, a tag and a staged snapshot are referenced (RE-03, RE-04, SA-04, DR-26)', async () => {
+  const table = new MemoryTable();
+  const [tagged] = await table.writer.append(1);
+  await table.writer.tag('audit');
+  const [branched] = await table.writer.append(1, { branch: 'dev' });
+  const [staged] = await table.writer.stage(1);
+  await table.writer.overwrite(1);
+  await table.writer.expire(1);
+  const { references } = table.check();
+  for (const file of [tagged, branched]) assert.ok(references.has(file?.recorded ?? ''));
+  assert.equal(
+    references.has(staged?.recorded ?? ''),
+    false,
+    'a staged snapshot that expired is no longer in snapshots',
+  );
+});
+
 test('random histories: what is read is what was written', async () => {
   for (let seed = 1; seed <= 40; seed++) {
     const dice = new Dice(seed);
