@@ -2,9 +2,10 @@
  * From what the operator typed to the settings of the run (DESIGN section 10). Pure: nothing is asked of catalog or store,
  * so that a wrong input costs nothing.
  */
-import { InvalidInputError, OlderThanTooRecentError } from '#shared/errors.ts';
+import { InvalidInputError } from '#shared/errors.ts';
 import type { DeploymentSettings } from './deployment.ts';
-import { describeSpan, parseAge, parseDuration, parseInstant } from './durations.ts';
+import { parseDuration, parseInstant } from './durations.ts';
+import { ageFields, checkAge } from './input-age.ts';
 import { equalAuthorities, equalSchemes } from './input-equal.ts';
 import {
   addToMap,
@@ -16,7 +17,8 @@ import {
 } from './input-levels.ts';
 import { type DeploymentSetting, inputSchema, type RunInput } from './input-schema.ts';
 import { suggestName } from './input-suggestions.ts';
-import type { CatalogConfig, ResolvedInput } from './resolved-input.ts';
+import { checkTableName, chooseCatalog, explicitFile } from './input-table.ts';
+import type { ResolvedInput } from './resolved-input.ts';
 
 export { inputJsonSchema } from './input-schema.ts';
 
@@ -64,69 +66,10 @@ export function parseInput(input: unknown): RunInput {
   });
 }
 
-function looksLikeLocation(table: string): boolean {
-  return table.includes('/');
-}
-
-function chooseCatalog(input: RunInput, base: DeploymentSetting, deployment: DeploymentSettings): CatalogConfig {
-  if (input.catalog !== undefined) return input.catalog as CatalogConfig;
-  if (looksLikeLocation(input.table) || input.metadata_location !== undefined) return { type: 'path' };
-  return (base.catalog ?? deployment.catalog ?? { type: 'glue' }) as CatalogConfig;
-}
-
-function checkTableName(table: string, catalog: CatalogConfig, direct: boolean): void {
-  const parts = table.split('.');
-  const named = !looksLikeLocation(table) && parts.length > 1 && parts.every((part) => part.trim() !== '');
-  if (catalog.type === 'path' && !direct && !looksLikeLocation(table)) {
-    throw new InvalidInputError(`${JSON.stringify(table)} is no table location, which the path catalog needs.`, {
-      next: 'Write it like "s3://bucket/warehouse/db/orders", or name a catalog.',
-    });
-  }
-  if (catalog.type === 'glue' && !(named && parts.length === 2)) {
-    throw new InvalidInputError(`${JSON.stringify(table)} is no name of a Glue table; write database.table.`);
-  }
-  if (catalog.type === 'rest' && !named) {
-    throw new InvalidInputError(`${JSON.stringify(table)} is no table name; write namespace.table.`);
-  }
-}
-
 function millisecondsOf(text: string): number {
   const parsed = parseDuration(text);
   if ('problem' in parsed) throw new InvalidInputError(`A duration of the deployment ${parsed.problem}.`);
   return parsed.value;
-}
-
-/** The cut-off of an `older_than` for a run that starts at `t0`, in epoch milliseconds. */
-function cutoffMs(olderThan: string, t0: Date): number {
-  const age = parseAge(olderThan);
-  if ('problem' in age) throw new InvalidInputError(`older_than ${age.problem}.`);
-  return 'instant' in age.value ? Date.parse(age.value.instant) : t0.getTime() - age.value.ageMs;
-}
-
-function checkAge(input: RunInput, base: DeploymentSetting, deployment: DeploymentSettings, t0: Date): string {
-  const olderThan = input.older_than ?? base.older_than ?? BUILT_IN.older_than;
-  const cutoff = cutoffMs(olderThan, t0);
-  if (cutoff > t0.getTime()) {
-    throw new OlderThanTooRecentError(`older_than ${JSON.stringify(olderThan)} lies in the future of this run.`, {
-      next: 'Nothing was read. Use an age such as "3d".',
-    });
-  }
-  if (cutoff > t0.getTime() - deployment.floor_ms) {
-    throw new OlderThanTooRecentError(
-      `older_than ${JSON.stringify(olderThan)} is below the minimum of ${describeSpan(deployment.floor_ms)}: files of ` +
-        'writers that have not committed yet would be deleted.',
-      { next: 'Nothing was read. Use at least that age; 3 days is usual.' },
-    );
-  }
-  const least = base.older_than ?? BUILT_IN.older_than;
-  if (!deployment.local && cutoff > cutoffMs(least, t0)) {
-    throw new InvalidInputError(
-      `older_than ${JSON.stringify(olderThan)} is more recent than the deployment's ${JSON.stringify(least)}, and a run may ` +
-        'only be stricter.',
-      { next: "Leave it out, or change the table's entry in the deployment." },
-    );
-  }
-  return olderThan;
 }
 
 function checkPlanOptions(input: RunInput): void {
@@ -151,12 +94,6 @@ function warningsOf(input: RunInput): string[] {
   if (input.prefix_listing !== undefined)
     warnings.push('prefix_listing has no effect: storage is always listed by prefix.');
   return warnings;
-}
-
-/** A metadata file given as the table is the pin of a path table. */
-function explicitFile(input: RunInput): string | undefined {
-  if (input.metadata_location !== undefined) return input.metadata_location;
-  return /\.metadata\.json(?:\.gz)?$/.test(input.table) ? input.table : undefined;
 }
 
 const optional = <T>(name: string, value: T | undefined): Record<string, T> =>
@@ -200,13 +137,6 @@ function requireAllowed(input: RunInput, base: DeploymentSetting, deployment: De
       'max_missing_percent 100 switches the coverage rules off, which only one machine allows.',
     );
   }
-}
-
-/** An older_than as the two fields of the resolved input, of which exactly one is there. */
-function ageFields(olderThan: string): { older_than_ms: number } | { older_than_instant: string } {
-  const age = parseAge(olderThan);
-  if ('problem' in age) throw new InvalidInputError(`older_than ${age.problem}.`);
-  return 'instant' in age.value ? { older_than_instant: age.value.instant } : { older_than_ms: age.value.ageMs };
 }
 
 /**
