@@ -52,4 +52,9 @@ export const FUNCTION_SETTINGS: Readonly<Record<FunctionName, FunctionSettings>>
     timeout: Duration.minutes(5),
     description: 'Writes the record, report, event and metrics of a run.',
   },
+  watch: {
+    memoryMegabytes: 512,
+    timeout: Duration.minutes(5),
+    description: 'Tells daily how long ago each table was last cleaned.',
+  },
 };

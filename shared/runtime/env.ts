@@ -6,8 +6,19 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { MisconfiguredError } from '#shared/errors.ts';
 import { type DeploymentSettings, parseDeployment } from '#shared/run/deployment.ts';
+import type { Credentials } from './aws-json-call.ts';
 
-export const FUNCTION_NAMES = ['plan', 'scan', 'build', 'list', 'evaluate', 'recheck', 'delete', 'record'] as const;
+export const FUNCTION_NAMES = [
+  'plan',
+  'scan',
+  'build',
+  'list',
+  'evaluate',
+  'recheck',
+  'delete',
+  'record',
+  'watch',
+] as const;
 export type FunctionName = (typeof FUNCTION_NAMES)[number];
 
 /** An empty value counts as absent: CloudFormation and shells write one easily. */
@@ -38,7 +49,8 @@ const common = {
 };
 
 const schemas = {
-  plan: z.object(common),
+  /** EVENT_BUS: name or ARN of the bus that run events go to. */
+  plan: z.object({ ...common, EVENT_BUS: optional }),
   scan: z.object(common),
   build: z.object(common),
   list: z.object(common),
@@ -46,8 +58,8 @@ const schemas = {
   recheck: z.object(common),
   /** DELETE_ROLE_ARN: the role that is assumed with a session policy narrowed to the plan's roots. */
   delete: z.object({ ...common, DELETE_ROLE_ARN: optional }),
-  /** EVENT_BUS: name or ARN of the bus that run events go to. */
   record: z.object({ ...common, EVENT_BUS: optional }),
+  watch: z.object(common),
 } satisfies Record<FunctionName, z.ZodType>;
 
 /** What a function reads. */
@@ -73,6 +85,13 @@ export function readEnv<Name extends FunctionName>(
   throw new MisconfiguredError(`The environment of function ${name} is not valid: ${faults.join('; ')}.`, {
     next: 'Deploy the stack again; variables are not set by hand.',
   });
+}
+
+/** The credentials that Lambda gives a function, which it renews. Throws MisconfiguredError where there are none. */
+export function lambdaCredentials(source: Readonly<Record<string, string | undefined>> = process.env): Credentials {
+  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey, AWS_SESSION_TOKEN: token } = source;
+  if (!accessKeyId || !secretAccessKey) throw new MisconfiguredError('The function has no credentials.');
+  return { accessKeyId, secretAccessKey, ...(token ? { sessionToken: token } : {}) };
 }
 
 /** Reads the deployment's settings from where DEPLOYMENT says they are. */

@@ -1,14 +1,14 @@
 /** The adapters behind a stage's ports, opened from the function's environment. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { MisconfiguredError } from '#shared/errors.ts';
 import { DynamoItemTable } from '#shared/run/dynamo-item-table.ts';
 import { createS3Client } from '#shared/storage/s3-client.ts';
 import { S3Store } from '#shared/storage/s3-store.ts';
+import { openRunEvents, openSecretsManager } from './aws-services.ts';
 import { openDeletingStore } from './deleting-store.ts';
-import { type AnyFunctionEnv, readDeployment, secretFromEnvironment } from './env.ts';
+import { type AnyFunctionEnv, lambdaCredentials, readDeployment, secretFromEnvironment } from './env.ts';
 import { openExecutionDirectory } from './execution-directory.ts';
-import type { Clock, StagePorts } from './stage-ports.ts';
+import type { Clock, LogFields, StagePorts } from './stage-ports.ts';
 
 /** What a process keeps between invocations: clients and settings, nothing that was read from a table. */
 export type LongLivedPorts = Omit<StagePorts, 'budget' | 'log' | 'metrics'>;
@@ -28,15 +28,20 @@ function openStore(endpoint: string | undefined, env: AnyFunctionEnv): S3Store {
 
 function openSecrets(env: AnyFunctionEnv): StagePorts['secrets'] {
   if (env.SECRETS_FROM_ENVIRONMENT !== undefined) return { read: async (name) => secretFromEnvironment(name) };
-  return {
-    read: async (name) => {
-      throw new MisconfiguredError(`The secret ${name} cannot be read: this deployment has no secrets store.`);
-    },
-  };
+  return openSecretsManager({ region: env.AWS_REGION, credentials: lambdaCredentials });
+}
+
+type Warn = (message: string, fields: LogFields) => void;
+
+/** The one-machine runtime has no bus, and nobody listens there. */
+function openEvents(env: AnyFunctionEnv, warn: Warn): StagePorts['events'] {
+  const bus = env.EVENT_BUS;
+  if (bus === undefined) return { publish: async () => {} };
+  return openRunEvents(bus, { region: env.AWS_REGION, credentials: lambdaCredentials }, warn);
 }
 
 /** Opens everything that outlives an invocation. Throws MisconfiguredError where the environment is not usable. */
-export function openPorts(env: AnyFunctionEnv): LongLivedPorts {
+export function openPorts(env: AnyFunctionEnv, warn: Warn): LongLivedPorts {
   const region = env.AWS_REGION;
   const dynamo = new DynamoDBClient({
     region,
@@ -51,7 +56,7 @@ export function openPorts(env: AnyFunctionEnv): LongLivedPorts {
     deployment: readDeployment(env.DEPLOYMENT),
     clock,
     executions: openExecutionDirectory({ region, endpoint: env.STEP_FUNCTIONS_ENDPOINT }),
-    events: { publish: async () => {} },
+    events: openEvents(env, warn),
     secrets: openSecrets(env),
     deletingStore: (prefixes) => {
       const role = env.DELETE_ROLE_ARN;

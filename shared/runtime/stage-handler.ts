@@ -5,6 +5,7 @@ import middy from '@middy/core';
 import { ServiceUnavailableError } from '#shared/errors.ts';
 import { type AnyFunctionEnv, type FunctionName, readEnv } from './env.ts';
 import { leaveFailureNote } from './failure-note.ts';
+import { METRIC_NAMESPACE } from './metric-names.ts';
 import { type LongLivedPorts, openPorts } from './ports.ts';
 import { shapeError } from './shape-error.ts';
 import type { MetricName, StageLog, StageMetrics, StagePorts } from './stage-ports.ts';
@@ -57,9 +58,16 @@ function stageLog(logger: Logger): StageLog {
 }
 
 function stageMetrics(metrics: Metrics, subject: Subject): StageMetrics {
-  if (subject.table !== undefined) metrics.addDimension('Table', subject.table);
+  // A second set of dimensions, so that alarms on the whole fleet need no sum over tables.
+  if (subject.table !== undefined) metrics.addDimensions({ Table: subject.table });
   if (subject.run_id !== undefined) metrics.addMetadata('run_id', subject.run_id);
-  return { add: (name, value) => metrics.addMetric(name, UNITS[name] ?? MetricUnit.Count, value) };
+  return {
+    add: (name, value, table) => {
+      const target = table === undefined ? metrics : metrics.singleMetric();
+      if (table !== undefined) target.addDimension('Table', table);
+      target.addMetric(name, UNITS[name] ?? MetricUnit.Count, value);
+    },
+  };
 }
 
 function ranOutOfTime(): never {
@@ -71,8 +79,8 @@ function ranOutOfTime(): never {
 /** One process's frame: clients live as long as it does, everything else as long as one invocation. */
 class StageFrame {
   readonly #stage: FunctionName;
-  readonly #logger = new Logger({ serviceName: 'icesweep' });
-  readonly #metrics = new Metrics({ namespace: 'IcebergOrphanCleanup', serviceName: 'icesweep' });
+  readonly #logger = new Logger();
+  readonly #metrics = new Metrics({ namespace: METRIC_NAMESPACE });
   #ports: LongLivedPorts | undefined;
 
   constructor(stage: FunctionName) {
@@ -90,7 +98,7 @@ class StageFrame {
     const log = stageLog(this.#logger);
     let ports: StagePorts | undefined;
     try {
-      this.#ports ??= openPorts(readEnv(this.#stage) as AnyFunctionEnv);
+      this.#ports ??= openPorts(readEnv(this.#stage) as AnyFunctionEnv, log.warn);
       const budget = { remainingMs: () => Math.max(0, context.getRemainingTimeInMillis() - LAST_NET_MS) };
       ports = { ...this.#ports, log, metrics: stageMetrics(this.#metrics, subject), budget };
       return await run(event, ports);

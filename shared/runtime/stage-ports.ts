@@ -47,7 +47,8 @@ export type MetricName =
 
 /** Values are counts, bytes, percent or milliseconds, as the metric's unit says. */
 export interface StageMetrics {
-  add(name: MetricName, value: number): void;
+  /** `table`: for a metric of a table that the invocation itself is not about. */
+  add(name: MetricName, value: number, table?: string): void;
 }
 
 /** What became of an execution. `unknown`: nobody could tell, so the holder counts as running until its lease expires. */

@@ -5,7 +5,7 @@ export type Trace = <Result>(stage: string, work: () => Promise<Result>) => Prom
 
 /** Outside of Lambda there is no daemon to send segments to, so nothing is traced and nothing loaded for it. */
 export function openTracer(): Trace {
-  const tracer = new Tracer({ serviceName: 'icesweep' });
+  const tracer = new Tracer();
   if (!tracer.isTracingEnabled()) return (_stage, work) => work();
   return <Result>(stage: string, work: () => Promise<Result>) =>
     tracer.provider.captureAsyncFunc(`## ${stage}`, async (segment) => {
