@@ -14,6 +14,7 @@ export class FakeTerminal implements Terminal {
   readonly canAsk: boolean;
   readonly live: boolean;
   readonly colour = false;
+  readonly outIsRead = false;
   readonly #answers: (string | undefined)[];
   readonly #width: number;
 

@@ -3,7 +3,7 @@ import { type Verdict, verdictOfError } from '#shared/errors.ts';
 import type { RunRecord } from '#shared/run/record.ts';
 import { type Connection, saveConnection } from '../state/connections.ts';
 import type { CommandContext } from './context.ts';
-import { onInterrupt } from './interrupt.ts';
+import { howToGoOn, onInterrupt } from './interrupt.ts';
 import { Progress } from './progress.ts';
 import type { ExecutionEnd, Runtime } from './runtime.ts';
 
@@ -72,7 +72,9 @@ export async function execute(
   try {
     const end = await running.end;
     progress.close();
-    return (await runtime.find(execution.name)) ?? unrecorded(end, execution);
+    const record = await runtime.find(execution.name);
+    if (interrupt.count() > 0) howToGoOn(execution.name, record?.deleted_files_count ?? 0, terminal);
+    return record ?? unrecorded(end, execution);
   } finally {
     progress.close();
     interrupt.dispose();

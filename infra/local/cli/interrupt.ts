@@ -2,6 +2,8 @@
 import type { Terminal } from './terminal.ts';
 
 export const EXIT_STOPPED = 130;
+/** Error name in the record of a run whose delete stage ended at a person's wish. */
+export const STOPPED_BY_PERSON = 'Aborted';
 
 export interface Interrupt {
   /** How often the person asked to stop. */
@@ -42,10 +44,10 @@ export function onInterrupt(actions: InterruptActions): Interrupt {
 }
 
 /** What a person can do after an early end, in a sentence. */
-export function howToGoOn(runId: string, planDigest: string | null, terminal: Terminal): void {
+export function howToGoOn(runId: string, deletedFiles: number, terminal: Terminal): void {
   terminal.err(
-    planDigest === null
+    deletedFiles === 0
       ? 'Nothing was deleted. Run the same command again to start anew.\n'
-      : `See icesweep report ${runId} for what was done; run the same command again to delete the rest.\n`,
+      : `icesweep report ${runId} shows what was done. Run the same command again to find and delete the rest.\n`,
   );
 }

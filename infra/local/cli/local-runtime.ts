@@ -11,9 +11,10 @@ import type { Connection } from '../state/connections.ts';
 import { takeProcessLock } from '../state/process-lock.ts';
 import type { CommandContext } from './context.ts';
 import { handlerEnvironment } from './handler-environment.ts';
+import { STOPPED_BY_PERSON } from './interrupt.ts';
 import { listRecords, openFleetHistory } from './records.ts';
 import type { ExecutionObserver, RunHistory, RunningExecution, Runtime } from './runtime.ts';
-import { type LocalStorage, openStorage, WORK_BUCKET } from './storage.ts';
+import { assertReachable, type LocalStorage, openStorage, WORK_BUCKET } from './storage.ts';
 import { LOCAL_DEPLOYMENT } from './target.ts';
 
 const NO_TABLE: Connection = { directories: [] };
@@ -21,7 +22,7 @@ const NO_TABLE: Connection = { directories: [] };
 const BATCH_END_MS = 30_000;
 
 class StoppedByPerson extends Error {
-  override readonly name = 'Aborted';
+  override readonly name = STOPPED_BY_PERSON;
 }
 
 /** Lets the running batch end: no other begins once the marker is there. */
@@ -100,6 +101,7 @@ export async function withRuntime<T>(
   connection: Connection,
   body: (runtime: Runtime) => Promise<T>,
 ): Promise<T> {
+  await assertReachable(connection);
   const lock = takeProcessLock(context.stateFolder, context.commandLine);
   try {
     const runtime = await openMachine(context, connection);

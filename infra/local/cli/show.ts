@@ -4,6 +4,7 @@ import { printable } from '#shared/report/format.ts';
 import type { RunRecord } from '#shared/run/record.ts';
 import { type CommandContext, isOn, styleOf } from './context.ts';
 import { isRecorded, type Unrecorded } from './execute.ts';
+import { EXIT_STOPPED, STOPPED_BY_PERSON } from './interrupt.ts';
 import { planArtefacts, readRunSeal, sealedOrphans } from './orphans/orphan-reader.ts';
 import { OrphanCounter, type OrphanSummary } from './orphans/orphan-summary.ts';
 import type { RunHistory } from './runtime.ts';
@@ -14,7 +15,8 @@ const LINES_AT_ONCE = 1000;
 
 /** Exit code of section 8; with `--detailed-exitcode` a success that found orphans is 2. */
 export function exitCodeOfRun(run: RunRecord | Unrecorded, context: CommandContext): number {
-  const code = exitCodeOf(run.verdict, run.error);
+  // A run that its person stopped may have ended by itself first; it was stopped all the same.
+  const code = run.error === STOPPED_BY_PERSON ? EXIT_STOPPED : exitCodeOf(run.verdict, run.error);
   const found = isRecorded(run) && run.orphan_files_count > 0;
   return code === 0 && found && isOn(context, 'detailed-exitcode') ? ORPHANS_FOUND : code;
 }
@@ -58,7 +60,8 @@ export function sayError(
 async function printText(run: RunRecord | Unrecorded, history: RunHistory, context: CommandContext): Promise<void> {
   if (!isRecorded(run)) return sayError(run, context);
   await context.terminal.out(`${recordText(run, styleOf(context.terminal), await summaryOf(run, history))}\n`);
-  if (run.error !== undefined) sayError(run, context);
+  // In a pipe or a log the two streams part ways, and each must tell.
+  if (!context.terminal.outIsRead) sayError(run, context);
 }
 
 /** Prints the run and answers the exit code. */

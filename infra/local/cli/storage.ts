@@ -1,6 +1,8 @@
 /** The stores of a state folder: the work bucket, and the table's own, embedded over directories or real. */
 import { mkdirSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
+import { ServiceUnavailableError } from '#shared/errors.ts';
 import { createS3Client, type S3ClientOptions } from '#shared/storage/s3-client.ts';
 import { S3Store } from '#shared/storage/s3-store.ts';
 import { DirectoryBucket } from '../s3/directory-bucket.ts';
@@ -23,6 +25,34 @@ const EMBEDDED = { region: 'us-east-1', credentials: { accessKeyId: 'local', sec
 
 export function openStore(options: S3ClientOptions): S3Store {
   return new S3Store(createS3Client(options), createS3Client({ ...options, attempts: 1 }));
+}
+
+const CONNECT_MS = 5000;
+
+/**
+ * Knocks at the person's endpoint before anything starts: a wrong address is told at once, not after the workers' patience.
+ *
+ * @throws ServiceUnavailableError
+ */
+export async function assertReachable({ endpoint_url: endpoint }: Connection): Promise<void> {
+  if (endpoint === undefined) return;
+  const { hostname, port, protocol } = new URL(endpoint);
+  const socket = connect({
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: Number(port || (protocol === 'https:' ? 443 : 80)),
+  });
+  try {
+    await new Promise<void>((resolve, reject) => {
+      socket.once('connect', resolve).once('error', reject);
+      socket.setTimeout(CONNECT_MS, () => reject(new Error(`no answer within ${CONNECT_MS / 1000} s`)));
+    });
+  } catch (error) {
+    throw new ServiceUnavailableError(`The store ${endpoint} cannot be reached: ${(error as Error).message}.`, {
+      next: 'Check --endpoint-url; nothing was read.',
+    });
+  } finally {
+    socket.destroy();
+  }
 }
 
 /** Key prefixes of the mounted directories: nothing else of this machine is served. */

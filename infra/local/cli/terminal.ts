@@ -12,6 +12,8 @@ export interface Terminal {
   readonly canAsk: boolean;
   /** Standard error is a terminal that can be redrawn. */
   readonly live: boolean;
+  /** Standard output is read by a person too: what stands there need not be said again on standard error. */
+  readonly outIsRead: boolean;
   readonly columns: () => number;
   readonly outColumns: () => number;
   readonly colour: boolean;
@@ -61,6 +63,7 @@ export function processTerminal(environment: NodeJS.ProcessEnv = process.env): T
     err: (text) => void process.stderr.write(text),
     canAsk: process.stdin.isTTY === true && errIsTerminal,
     live: errIsTerminal && !dumb,
+    outIsRead: process.stdout.isTTY === true,
     columns: () => width(process.stderr),
     outColumns: () => width(process.stdout),
     colour: process.stdout.isTTY === true && !dumb && (environment['NO_COLOR'] ?? '') === '',
