@@ -101,9 +101,12 @@ class GlueCatalog implements Catalog {
   readonly #config: GlueConfig;
   readonly #ports: Pick<CatalogPorts, 'tables'>;
   readonly #client: GlueClient;
+  /** The name that a resource link led to: the same table, not another one. */
+  #own: string;
 
   constructor(table: string, config: GlueConfig, ports: Pick<CatalogPorts, 'tables'>, client: GlueClient) {
     this.#table = table;
+    this.#own = table;
     this.#config = config;
     this.#ports = ports;
     this.#client = client;
@@ -112,6 +115,7 @@ class GlueCatalog implements Catalog {
   async currentMetadata(): Promise<CurrentPointer> {
     const [database, name] = this.#table.split('.') as [string, string];
     const table = await this.#follow(this.#config.catalog_id, database, name);
+    if (table.DatabaseName !== undefined && table.Name !== undefined) this.#own = `${table.DatabaseName}.${table.Name}`;
     const gc = parameterOf(table, 'gc.enabled');
     refuseGcDisabled(gc === undefined ? [] : [gc], this.#table);
     return {
@@ -155,7 +159,8 @@ class GlueCatalog implements Catalog {
   async otherTables(options: { readonly deep: boolean }): Promise<readonly OtherTable[] | undefined> {
     try {
       const tables = await this.#allTables();
-      const others = tables.filter(({ DatabaseName, Name }) => `${DatabaseName}.${Name}` !== this.#table);
+      const own = [this.#table, this.#own];
+      const others = tables.filter(({ DatabaseName, Name }) => !own.includes(`${DatabaseName}.${Name}`));
       return await inOrder(others, READS_AT_ONCE, (table) => this.#describe(table, options.deep));
     } catch (error) {
       if (error instanceof AccessDeniedError) return undefined;

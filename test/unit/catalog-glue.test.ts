@@ -77,6 +77,20 @@ test('a resource link is followed to the account that owns the table', async () 
   );
 });
 
+test('the table behind a link is not another table', async () => {
+  const link = { Name: 't', DatabaseName: 'db', TargetTable: { DatabaseName: 'lake', Name: 'orders' } };
+  const orders = iceberg({ Name: 'orders', DatabaseName: 'lake' });
+  const answer = ({ action, request }: Call): Reply => {
+    if (action === 'GetTable') return { json: { Table: request['Name'] === 'orders' ? orders : link } };
+    if (action === 'GetDatabases') return { json: { DatabaseList: [{ Name: 'lake' }] } };
+    return { json: { TableList: [orders] } };
+  };
+  await withGlue(answer, async (catalog) => {
+    await catalog.currentMetadata();
+    assert.deepEqual(await catalog.otherTables!({ deep: false }), []);
+  });
+});
+
 for (const [what, table] of [
   ['a view', iceberg({ TableType: 'VIRTUAL_VIEW' })],
   ['a table of S3 Tables', iceberg({ FederatedTable: { Identifier: 'x' } })],
