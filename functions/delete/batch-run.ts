@@ -73,6 +73,8 @@ export class BatchRun {
       }
       if (ports.budget.remainingMs() < RESERVE_MS) return { done: false, next: '', wait_seconds: 1 };
       const sent = await this.#oneRequest(requestSize(pace, plan.input.delete_batch_size));
+      // Nothing was asked of the store, so it needs no pause; what was found out about the keys lives in this call only.
+      if (sent === undefined) continue;
       const after = sent.throttled ? slower(pace) : easier(pace);
       await writePace(artefacts, pace, after);
       wait = waitSeconds(after, plan.input.delete_cooldown_seconds);
@@ -123,7 +125,8 @@ export class BatchRun {
     }
   }
 
-  async #oneRequest(size: number): Promise<{ readonly throttled: boolean }> {
+  /** Undefined where nothing was left to ask for, or another attempt of this batch was found at work. */
+  async #oneRequest(size: number): Promise<{ readonly throttled: boolean } | undefined> {
     const { artefacts, conditional, lookAlways, sealed, store } = this.#setup;
     const group = this.#nextGroup(size);
     let lines: readonly CandidateLine[] = group.lines;
@@ -138,7 +141,7 @@ export class BatchRun {
     lines = lines.filter((line) => this.#mayGo(line, look));
     if (lines.length === 0) {
       this.#reads += reads;
-      return { throttled: false };
+      return undefined;
     }
     const request = this.#requests;
     const keys = lines.map((line) => line.key);
@@ -147,7 +150,7 @@ export class BatchRun {
     if (intent.at !== at || intent.keys.length !== keys.length) {
       // Another attempt of this batch is at work, or its answer to us was lost: its history is read first.
       await this.#readHistory();
-      return { throttled: false };
+      return undefined;
     }
     // Writing the intent took time; the request goes only while the look is valid.
     if (!this.#isValid(look)) {
@@ -161,7 +164,7 @@ export class BatchRun {
           keys,
           await artefacts.writeOnce(artefact.reply(sealed.batch, request), { settled, throttled: false, reads }),
         );
-        return { throttled: false };
+        return undefined;
       }
     }
     const sent = group.single
