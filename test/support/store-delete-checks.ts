@@ -55,11 +55,10 @@ export const deleteChecks: readonly Check[] = [
     },
   },
   {
-    name: 'a batch of 1000 goes, an absent key counts as deleted',
+    name: 'a batch of 1000 goes, absent keys count as deleted',
     run: async (context) => {
-      const keys = Array.from({ length: 999 }, (_, index) => `${context.at}${index}`);
-      await putKeys(context, keys);
-      const all = [...keys, `${context.at}absent`];
+      const all = Array.from({ length: 1000 }, (_, index) => `${context.at}${index}`);
+      await putKeys(context, all.slice(0, 50));
       const reply = await context.store.deleteObjects(
         context.bucket,
         all.map((key) => ({ key })),

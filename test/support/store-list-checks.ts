@@ -89,12 +89,12 @@ export const listChecks: readonly Check[] = [
   {
     name: 'SM-05 pages of 1000 with & in every key, and nothing lost between pages',
     run: async (context) => {
-      const keys = Array.from({ length: 2345 }, (_, index) => `${context.at}p=${index % 7}/a&b "${index}".parquet`);
+      const keys = Array.from({ length: 1005 }, (_, index) => `${context.at}p=${index % 7}/a&b "${index}".parquet`);
       await putKeys(context, keys);
       const first = await context.store.list({ bucket: context.bucket, prefix: context.at });
       assert.equal(first.objects.length, 1000);
       const all = await walk(context, { prefix: context.at });
-      assert.equal(all.pages, 3);
+      assert.equal(all.pages, 2);
       assert.deepEqual(all.keys, byBytes(keys));
     },
   },
