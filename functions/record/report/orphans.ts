@@ -3,11 +3,12 @@ import { chartWithTable, sliceTable } from '#shared/report/charts.ts';
 import { counted, humanBytes, humanCount, humanTime } from '#shared/report/format.ts';
 import { type Html, html, name } from '#shared/report/html.ts';
 import { prefixTree } from './prefix-tree.ts';
-import type { NamedTally, ReportView } from './report-view.ts';
+import type { NamedTally, OriginTally, ReportView } from './report-view.ts';
 
 /** Rows of the searchable sample: enough to look around in, few enough to open at once. */
 export const SAMPLE_ROWS = 1000;
-const ORIGIN_ROWS = 25;
+/** The largest: behind them come mostly operations that left a single file. */
+const ORIGIN_ROWS = 12;
 
 function slices(tallies: readonly NamedTally[]) {
   return tallies.map((tally) => ({ label: tally.name.replaceAll('_', ' '), files: tally.files, bytes: tally.bytes }));
@@ -28,13 +29,18 @@ ${sliceTable('By kind, as the names suggest; the kind never decides', 'kind', sl
 <div class="columns">${view.ages.length > 0 && histogram('Orphan files by age', 'age', view.ages)}${view.sizes.length > 0 && histogram('Orphan files by size', 'size', view.sizes)}</div></section>`;
 }
 
+function span({ first, last }: OriginTally): Html {
+  const [from, to] = [humanTime(first), humanTime(last)];
+  return from === to ? html`${from}` : html`${from}<br>${to}`;
+}
+
 /** Who leaks: orphans that share the id of a write in their names. */
 export function originSection(view: ReportView): Html {
   if (view.origins.length === 0) return html``;
   const shown = view.origins.slice(0, ORIGIN_ROWS);
   const rows = shown.map(
     (origin) =>
-      html`<tr><th scope="row">${name(origin.name)}<br><span class="soft small">${origin.writer}</span></th><td class="n">${humanCount(origin.files)}</td><td class="n">${humanBytes(origin.bytes)}</td><td class="small">${humanTime(origin.first)}<br>${humanTime(origin.last)}</td><td class="small">${name(origin.example)}</td></tr>`,
+      html`<tr><th scope="row">${name(origin.name)}<br><span class="soft small">${origin.writer}</span></th><td class="n">${humanCount(origin.files)}</td><td class="n">${humanBytes(origin.bytes)}</td><td class="n small">${span(origin)}</td><td class="small">${name(origin.example)}</td></tr>`,
   );
   const rest = view.origins.length - shown.length;
   return html`<section id="origins" class="long" aria-labelledby="h-origins"><h2 id="h-origins">Where they come from</h2>
