@@ -43,8 +43,11 @@ export interface BucketBackend {
   put(key: string, body: Buffer, conditions: PutConditions): Promise<StoredMeta>;
   /** `ifMatch` refuses with 412 where the object differs and 404 where there is none. */
   delete(key: string, options: { readonly ifMatch?: string; readonly versionId?: string }): Promise<DeleteAnswer>;
-  /** Current objects under a prefix with keys strictly after `after`, in byte order. */
-  scan(prefix: string, after: string | undefined): AsyncIterable<StoredMeta> | Iterable<StoredMeta>;
+  /**
+   * Current objects under a prefix with keys strictly after `after`, in byte order. Of keys that the delimiter rolls up into one
+   * common prefix the first is enough.
+   */
+  scan(prefix: string, after: string | undefined, delimiter?: string): AsyncIterable<StoredMeta> | Iterable<StoredMeta>;
   scanVersions(prefix: string): AsyncIterable<VersionMeta> | Iterable<VersionMeta>;
   versioning(): 'Enabled' | 'Suspended' | undefined;
   setVersioning(status: 'Enabled' | 'Suspended'): void;

@@ -4,8 +4,8 @@
  * names that a file system cannot carry are escaped.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import type { BigIntStats } from 'node:fs';
-import { link, lstat, mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { type BigIntStats, constants } from 'node:fs';
+import { copyFile, link, lstat, mkdir, open, rename, rm, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import {
   type BucketBackend,
@@ -18,6 +18,8 @@ import {
   type VersionMeta,
 } from './backend.ts';
 import { compareKeys } from './byte-order.ts';
+import { DirectoryWalk } from './directory-walk.ts';
+import { isAbsence, refusalOf, writeRefusalOf } from './file-errors.ts';
 import { managedNames, type NameRule, plainNames } from './file-names.ts';
 
 export interface DirectoryBucketOptions {
@@ -32,6 +34,7 @@ export class DirectoryBucket implements BucketBackend {
   readonly #directory: string;
   readonly #mounts: (() => readonly string[]) | undefined;
   readonly #names: NameRule;
+  readonly #walk: DirectoryWalk;
   readonly #tags = new Map<string, ReadonlyMap<string, string>>();
   /** Conditional writes of this process go one after another. */
   #turn: Promise<unknown> = Promise.resolve();
@@ -40,6 +43,7 @@ export class DirectoryBucket implements BucketBackend {
     this.#directory = options.directory;
     this.#mounts = options.mounts;
     this.#names = options.managed === true ? managedNames : plainNames;
+    this.#walk = new DirectoryWalk(this.#names);
   }
 
   async head(key: string): Promise<StoredMeta> {
@@ -48,8 +52,8 @@ export class DirectoryBucket implements BucketBackend {
 
   async read(key: string, start: number, end: number): Promise<Buffer> {
     await this.#stat(key);
-    const file = await open(this.#path(key), 'r').catch(() => {
-      throw noSuchKey(key);
+    const file = await open(this.#path(key), constants.O_RDONLY | constants.O_NOFOLLOW).catch((error: unknown) => {
+      throw isAbsence(error) ? noSuchKey(key) : refusalOf(error);
     });
     try {
       const bytes = Buffer.alloc(Math.max(0, end - start));
@@ -68,25 +72,23 @@ export class DirectoryBucket implements BucketBackend {
   put(key: string, body: Buffer, conditions: PutConditions): Promise<StoredMeta> {
     return this.#oneByOne(async () => {
       const path = this.#path(key);
-      const current = await this.#stat(key).catch(() => undefined);
+      const current = await this.#standing(key);
       if (conditions.ifMatch !== undefined) {
         if (current === undefined) throw noSuchKey(key);
         if (metaOf(key, current).etag !== conditions.ifMatch) throw preconditionFailed();
       }
       if (conditions.ifNoneMatch === '*' && current !== undefined) throw preconditionFailed();
-      await mkdir(dirname(path), { recursive: true });
       const temporary = join(dirname(path), `${this.#names.temporary}${randomUUID()}`);
-      await writeFile(temporary, body, { flush: true });
       try {
-        if (conditions.ifNoneMatch === '*') {
-          // A link fails where the name exists, also against another process.
-          await link(temporary, path);
-          await rm(temporary);
-        } else await rename(temporary, path);
+        await mkdir(dirname(path), { recursive: true });
+        await writeFile(temporary, body, { flush: true });
+        if (conditions.ifNoneMatch === '*') await moveIfNothing(temporary, path);
+        else await rename(temporary, path);
       } catch (error) {
-        await rm(temporary, { force: true });
-        throw (error as NodeJS.ErrnoException).code === 'EEXIST' ? preconditionFailed() : error;
+        await rm(temporary, { force: true }).catch(() => undefined);
+        throw writeRefusalOf(error);
       }
+      this.#tags.delete(key);
       return metaOf(key, await this.#stat(key));
     });
   }
@@ -104,21 +106,27 @@ export class DirectoryBucket implements BucketBackend {
         if (current === undefined) throw noSuchKey(key);
         if (options.ifMatch !== '*' && metaOf(key, current).etag !== options.ifMatch) throw preconditionFailed();
       }
-      if (current !== undefined) await rm(this.#path(key), { force: true });
+      if (current === undefined) return {};
+      await unlink(this.#path(key)).catch((error: unknown) => {
+        if (!isAbsence(error)) throw refusalOf(error);
+      });
+      this.#tags.delete(key);
       return {};
     });
   }
 
-  async *scan(prefix: string, after: string | undefined): AsyncIterable<StoredMeta> {
+  async *scan(prefix: string, after: string | undefined, delimiter?: string): AsyncIterable<StoredMeta> {
     const roots = this.#mounts?.() ?? [''];
     const starts = roots
       .filter((root) => root.startsWith(prefix) || prefix.startsWith(root))
       // Mounts may lie inside each other; each file is shown once.
-      .filter((root, _, all) => !all.some((other) => other !== root && root.startsWith(other)))
-      .sort(compareKeys);
-    for (const root of starts) {
+      .filter((root, _, all) => !all.some((other) => other !== root && root.startsWith(other)));
+    for (const root of [...new Set(starts)].sort(compareKeys)) {
       const base = prefix.startsWith(root) ? prefix.slice(0, prefix.lastIndexOf('/') + 1) : root;
-      yield* this.#walk(base, prefix, after);
+      if ((await this.#above(base)) !== 'directories') continue;
+      const directory = base === '' ? this.#directory : join(this.#directory, this.#names.directory(base.slice(0, -1)));
+      const request = { prefix, after, rolledUp: delimiter === '/' };
+      for await (const { key, stat } of this.#walk.files(directory, base, request)) yield metaOf(key, stat);
     }
   }
 
@@ -143,57 +151,58 @@ export class DirectoryBucket implements BucketBackend {
     this.#tags.set(key, tags);
   }
 
-  /** Entries of one directory in the byte order of full keys: a directory sorts as its name and `/`. */
-  async *#walk(base: string, prefix: string, after: string | undefined): AsyncIterable<StoredMeta> {
-    const directory = base === '' ? this.#directory : join(this.#directory, this.#names.directory(base.slice(0, -1)));
-    const entries = await readdir(directory, { withFileTypes: true, encoding: 'buffer' }).catch(vanished);
-    const children: { readonly name: string; readonly isDirectory: boolean }[] = [];
-    for (const entry of entries) {
-      const name = this.#names.decode(entry.name, entry.isDirectory());
-      if (name === undefined || !(entry.isFile() || entry.isDirectory())) continue;
-      children.push({ name: base + (entry.isDirectory() ? `${name}/` : name), isDirectory: entry.isDirectory() });
-    }
-    children.sort((left, right) => compareKeys(left.name, right.name));
-    for (const { name, isDirectory } of children) {
-      if (isDirectory) {
-        const relevant = name.startsWith(prefix) || prefix.startsWith(name);
-        const ahead = after === undefined || compareKeys(name, after) > 0 || after.startsWith(name);
-        if (relevant && ahead) yield* this.#walk(name, prefix, after);
-        continue;
-      }
-      if (!name.startsWith(prefix) || (after !== undefined && compareKeys(name, after) <= 0)) continue;
-      // The walk itself enters no link, so that the file's own kind is all there is to check.
-      const path = join(this.#directory, this.#names.encode(name));
-      const stat = await lstat(path, { bigint: true }).catch(() => undefined);
-      if (stat?.isFile()) yield metaOf(name, stat);
-    }
-  }
-
   #path(key: string): string {
-    const mounts = this.#mounts?.();
-    if (mounts !== undefined && !mounts.some((mount) => key.startsWith(mount))) {
+    if (this.#mounts !== undefined && this.#mountOf(key) === undefined) {
       throw new S3Refusal(403, 'AccessDenied', `No directory is mounted for ${key}`);
     }
     return join(this.#directory, this.#names.encode(key));
   }
 
+  #mountOf(key: string): string | undefined {
+    return this.#mounts?.().find((mount) => key.startsWith(mount));
+  }
+
   /** Only regular files exist; neither the file nor a directory above it may be a link. */
   async #stat(key: string): Promise<BigIntStats> {
     const path = this.#path(key);
-    const stat = await lstat(path, { bigint: true }).catch(() => undefined);
-    if (stat === undefined || !stat.isFile() || (await this.#throughLink(key))) throw noSuchKey(key);
+    if ((await this.#above(key)) !== 'directories') throw noSuchKey(key);
+    const stat = await lstat(path, { bigint: true }).catch((error: unknown) => {
+      throw isAbsence(error) ? noSuchKey(key) : refusalOf(error);
+    });
+    if (!stat.isFile()) throw noSuchKey(key);
     return stat;
   }
 
-  /** Whether a directory between the mount and the file is a link. */
-  async #throughLink(key: string): Promise<boolean> {
-    const mount = this.#mounts?.().find((candidate) => key.startsWith(candidate));
-    if (mount === undefined) return false;
+  /** The file that a write would replace; a link is neither replaced nor written through. */
+  async #standing(key: string): Promise<BigIntStats | undefined> {
+    const path = this.#path(key);
+    const above = await this.#above(key);
+    if (above === 'another kind') throw new S3Refusal(403, 'AccessDenied', `${key} does not lie in plain directories`);
+    const stat = await lstat(path, { bigint: true }).catch((error: unknown) => {
+      if (!isAbsence(error)) throw refusalOf(error);
+      return undefined;
+    });
+    if (stat === undefined || stat.isFile()) return stat;
+    throw stat.isDirectory()
+      ? new S3Refusal(400, 'InvalidArgument', `A directory of files cannot hold the key ${key}: it is a directory`)
+      : new S3Refusal(403, 'AccessDenied', `${key} is no regular file`);
+  }
+
+  /** What stands between the mount and a key. Below a managed bucket's own directory nobody makes links. */
+  async #above(key: string): Promise<'directories' | 'nothing' | 'another kind'> {
+    const mount = this.#mountOf(key);
+    if (mount === undefined) return 'directories';
     for (let end = key.indexOf('/', mount.length); end >= 0; end = key.indexOf('/', end + 1)) {
-      const stat = await lstat(join(this.#directory, this.#names.directory(key.slice(0, end)))).catch(() => undefined);
-      if (stat === undefined || !stat.isDirectory()) return true;
+      const stat = await lstat(join(this.#directory, this.#names.directory(key.slice(0, end)))).catch(
+        (error: unknown) => {
+          if (!isAbsence(error)) throw refusalOf(error);
+          return undefined;
+        },
+      );
+      if (stat === undefined) return 'nothing';
+      if (!stat.isDirectory()) return 'another kind';
     }
-    return false;
+    return 'directories';
   }
 
   #oneByOne<T>(work: () => Promise<T>): Promise<T> {
@@ -201,6 +210,18 @@ export class DirectoryBucket implements BucketBackend {
     this.#turn = result.catch(() => undefined);
     return result;
   }
+}
+
+/** A link fails where the name exists, also against another process; so does a copy, where a file system has no links. */
+async function moveIfNothing(temporary: string, path: string): Promise<void> {
+  const taken = (error: NodeJS.ErrnoException) => {
+    throw error.code === 'EEXIST' ? preconditionFailed() : error;
+  };
+  await link(temporary, path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'EEXIST') return taken(error);
+    return copyFile(temporary, path, constants.COPYFILE_EXCL).catch(taken);
+  });
+  await rm(temporary);
 }
 
 function metaOf(key: string, stat: BigIntStats): StoredMeta {
@@ -212,11 +233,4 @@ function metaOf(key: string, stat: BigIntStats): StoredMeta {
     lastModifiedMs: Number(stat.mtimeNs / 1_000_000n),
     etag: `"${createHash('md5').update(identity).digest('hex')}"`,
   };
-}
-
-/** A directory that is gone holds nothing; one that may not be read must not look empty. */
-function vanished(error: NodeJS.ErrnoException): [] {
-  if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return [];
-  if (error.code === 'EACCES' || error.code === 'EPERM') throw new S3Refusal(403, 'AccessDenied', error.message);
-  throw error;
 }

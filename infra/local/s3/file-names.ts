@@ -7,13 +7,17 @@ export interface NameRule {
   encode(key: string): string;
   /** Relative path of a directory, given as a key prefix without its final slash. */
   directory(prefix: string): string;
-  /** The key's component, or undefined for a file that is no object. */
-  decode(name: Buffer, isDirectory: boolean): string | undefined;
+  /** What a name stands for, or undefined for a file that is no object. */
+  decode(name: Buffer, isDirectory: boolean): DecodedName | undefined;
   /** How names of unfinished writes begin. */
   readonly temporary: string;
 }
 
-const LONGEST = 255;
+export interface DecodedName {
+  readonly text: string;
+  /** A directory that holds the ends of a component too long for one name. */
+  readonly continues: boolean;
+}
 
 /** File names as they are. Keys that a file system reads otherwise are refused. */
 export const plainNames: NameRule = {
@@ -21,36 +25,57 @@ export const plainNames: NameRule = {
   encode(key) {
     const parts = key.split('/');
     if (parts.some((part) => part === '' || part === '.' || part === '..' || part.includes('\0'))) {
-      throw new S3Refusal(404, 'NoSuchKey', `A directory cannot hold the key ${JSON.stringify(key)}`);
+      throw new S3Refusal(400, 'InvalidArgument', `A directory of files cannot hold the key ${JSON.stringify(key)}.`);
     }
     return key;
   },
   directory: (prefix) => plainNames.encode(prefix),
   decode(name) {
-    return isUtf8(name) ? name.toString('utf8') : undefined;
+    return isUtf8(name) ? { text: name.toString('utf8'), continues: false } : undefined;
   },
 };
 
-/** Any key fits: a file is its escaped last component with `=`, so that `a` and `a/b` live side by side. */
+/** File systems take 255 bytes; a piece keeps room for its ending and for one character of 12 escaped bytes. */
+const LONGEST_PIECE = 230;
+const EMPTY = '%';
+const FILE = '=';
+const CONTINUES = '^';
+
+/**
+ * Any key fits. Components are escaped like in an URL, so that `=`, `^`, `+` and a lone `%` are free for us: a file ends with
+ * `=`, whence `a` and `a/b` live side by side; a component too long for a name goes on inside a directory that ends with `^`.
+ */
 export const managedNames: NameRule = {
   temporary: '+',
   encode(key) {
-    const parts = key.split('/');
-    const file = escapeComponent(parts.pop() as string);
-    return [...parts.map(escapeComponent), `${file}=`].join('/');
+    return `${key.split('/').map(escapeComponent).join('/')}${FILE}`;
   },
   directory: (prefix) => prefix.split('/').map(escapeComponent).join('/'),
   decode(name, isDirectory) {
     const text = name.toString('utf8');
-    if (text.startsWith('+') || isDirectory === text.endsWith('=')) return undefined;
-    const component = isDirectory ? text : text.slice(0, -1);
-    return component === '%' ? '' : decodeURIComponent(component);
+    const ending = text.at(-1);
+    if (text.startsWith(managedNames.temporary) || isDirectory === (ending === FILE)) return undefined;
+    const piece = ending === FILE || ending === CONTINUES ? text.slice(0, -1) : text;
+    try {
+      return { text: piece === EMPTY ? '' : decodeURIComponent(piece), continues: ending === CONTINUES };
+    } catch {
+      return undefined;
+    }
   },
 };
 
 function escapeComponent(component: string): string {
-  if (component === '') return '%';
-  const escaped = encodeURIComponent(component).replace(/^\./, '%2E');
-  if (escaped.length >= LONGEST) throw new S3Refusal(400, 'KeyTooLongError', `${component.slice(0, 60)}… is too long`);
-  return escaped;
+  const whole = encodeURIComponent(component);
+  if (whole.length <= LONGEST_PIECE) return whole === '' ? EMPTY : hideDot(whole);
+  const pieces = [''];
+  for (const character of component) {
+    if ((pieces.at(-1) as string).length > LONGEST_PIECE) pieces.push('');
+    pieces[pieces.length - 1] += encodeURIComponent(character);
+  }
+  return pieces.map(hideDot).join(`${CONTINUES}/`);
+}
+
+/** `.` and `..` mean something else, and hidden files look like none. */
+function hideDot(piece: string): string {
+  return piece.replace(/^\./, '%2E');
 }

@@ -34,7 +34,7 @@ export async function listPage(bucket: BucketBackend, request: PageRequest): Pro
   let skip = from?.isPrefix === true ? from.at : undefined;
   let last: Position | undefined;
   if (limit === 0) return { objects, commonPrefixes, truncated: false };
-  for await (const object of bucket.scan(request.prefix, after)) {
+  for await (const object of bucket.scan(request.prefix, after, request.delimiter)) {
     if (skip !== undefined && object.key.startsWith(skip)) continue;
     const rolled = commonPrefixOf(object.key, request.prefix, request.delimiter);
     if (objects.length + commonPrefixes.length === limit) {

@@ -1,5 +1,6 @@
 /**
- * The embedded S3 server: loopback only, no signature check, path-style addressing. It exists so that the bundled handlers
+ * The embedded S3 server: loopback only, path-style addressing. Signatures are not computed, but a request
+ * must carry one: a web page in the user's browser can send requests here, and cannot add that header to them. It exists so that the bundled handlers
  * run unchanged against directories, and so that tests can order faults.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -14,6 +15,8 @@ import { elements } from './xml.ts';
 export interface S3ServerOptions {
   readonly buckets: Readonly<Record<string, BucketBackend>>;
   readonly port?: number;
+  /** If given, only requests signed under this id are answered: other users of the machine reach the port too. */
+  readonly accessKeyId?: string;
 }
 
 export interface RequestNote {
@@ -66,7 +69,7 @@ export async function startS3Server(options: S3ServerOptions): Promise<S3Server>
   const faults = new FaultBook();
   const notes: RequestNote[] = [];
   const server = createServer((message, response) => {
-    void serve(message, response, buckets, faults, (note) => {
+    void serve(message, response, { buckets, faults, accessKeyId: options.accessKeyId }, (note) => {
       if (notes.length < MOST_NOTES) notes.push(note);
     });
   });
@@ -90,15 +93,27 @@ export async function startS3Server(options: S3ServerOptions): Promise<S3Server>
   };
 }
 
+interface Serving {
+  readonly buckets: Buckets;
+  readonly faults: FaultBook;
+  readonly accessKeyId: string | undefined;
+}
+
+function checkSigned(message: IncomingMessage, accessKeyId: string | undefined): void {
+  const given = /^AWS4-\S+ Credential=([^/]+)\//.exec(message.headers.authorization ?? '')?.[1];
+  if (given === undefined) throw new S3Refusal(403, 'AccessDenied', 'The request is not signed');
+  if (accessKeyId !== undefined && given !== accessKeyId) throw new S3Refusal(403, 'InvalidAccessKeyId');
+}
+
 async function serve(
   message: IncomingMessage,
   response: ServerResponse,
-  buckets: Buckets,
-  faults: FaultBook,
+  { buckets, faults, accessKeyId }: Serving,
   note: (note: RequestNote) => void,
 ): Promise<void> {
   let effect: FaultEffect | undefined;
   try {
+    checkSigned(message, accessKeyId);
     const request = await readRequest(message);
     const key = request.key === '' ? (request.query.get('prefix') ?? '') : request.key;
     note({ operation: request.operation, bucket: request.bucket, key });
