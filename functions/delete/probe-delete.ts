@@ -25,13 +25,28 @@ export async function probeDelete(event: ProbeEvent, ports: StagePorts): Promise
     const versioning = habits[root.bucket]?.versioning ?? (await readVersioning(ports.tables, root.bucket));
     // A store of unknown habits would answer the probe with a delete marker; S3 itself is known to honour the condition.
     const harmless = versioning === 'Unversioned' || !ports.deployment.local;
-    const honoured = harmless ? await probeRoot(store, plan, root.bucket, root.prefix) : false;
+    const single = harmless ? await probeRoot(store, plan, root.bucket, root.prefix) : false;
+    // Some S3-compatible stores honour the condition of a single delete and pass over it in a batch.
+    const honoured = single && (!ports.deployment.local || (await probeBatch(store, plan, root.bucket, root.prefix)));
     const before = habits[root.bucket]?.conditionalDeletes ?? true;
     habits[root.bucket] = { versioning, conditionalDeletes: before && honoured };
   }
   const artefacts = new RunArtefacts(ports.work, ports.workBucket, run.prefix);
   await writeHabits(artefacts, habits satisfies StoreHabits);
   return { probed: true };
+}
+
+/** Whether the condition counts inside DeleteObjects too. An absent key and an impossible ETag: nothing can be removed. */
+async function probeBatch(store: ObjectStore, plan: Plan, bucket: string, prefix: string): Promise<boolean> {
+  const key = `${prefix}.icesweep-probe-${plan.run_id}-${newNonce()}`;
+  try {
+    const reply = await store.deleteObjects(bucket, [{ key, etag: IMPOSSIBLE_ETAG }]);
+    return reply.errors.some((error) => error.key === key);
+  } catch (error) {
+    // A store with another form of DeleteObjects is found out by the batches; until then its keys are looked at.
+    if (isStoreFault(error, 'NotImplemented', 'BadRequest')) return false;
+    throw nameStoreError(error, 's3:DeleteObject', bucket, key);
+  }
 }
 
 /** True where the store refused the impossible condition, false where it did as if there were none. */

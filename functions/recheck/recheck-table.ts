@@ -19,6 +19,7 @@ export async function recheckTable(event: RecheckEvent, ports: StagePorts): Prom
     hasher: await createKeyHasher(plan.salt),
     artefacts: new RunArtefacts(ports.work, ports.workBucket, run.prefix),
     planArtefacts: new RunArtefacts(ports.work, ports.workBucket, run.seal_prefix),
+    first: true,
   });
   await rechecker.look();
   return { checked: true };

@@ -54,6 +54,8 @@ export interface RecheckSetup {
   readonly artefacts: RunArtefacts;
   /** Of the run that planned; the same one unless a sealed plan is deleted later. */
   readonly planArtefacts: RunArtefacts;
+  /** The first look of a delete stage asks the catalog anew, folders and all; later ones read by name. */
+  readonly first?: boolean;
 }
 
 export interface Look {
@@ -87,7 +89,8 @@ export class Rechecker {
       const marker = await readStopMarker(artefacts);
       if (marker !== undefined) throw new StageStoppedError(marker);
       await assertLease(ports, ticket);
-      const pointer = await catalog.reread(this.#previous);
+      const asksAnew = this.#setup.first === true && round === 0;
+      const pointer = asksAnew ? await catalog.currentMetadata() : await catalog.reread(this.#previous);
       const fresh = await this.#subtract(pointer);
       const unchanged = samePointer(pointer, this.#previous);
       this.#previous = pointer;

@@ -2,6 +2,7 @@
  * A strict reader of the XML of a ListObjectsV2 answer. It knows that one document: what it does not expect is an error, never
  * a shorter page. Text is read to the last byte; entities are decoded, keys stay as encoded as the answer says.
  */
+import { isUtf8 } from 'node:buffer';
 import { StoreError } from './object-store.ts';
 
 export interface RawListing {
@@ -67,6 +68,8 @@ class Cursor {
     }
     const name = text.slice(this.#at + 1, end);
     this.#at = end + 1;
+    // With an attribute or a space it would match no known name, and its object be passed over.
+    if (/^(?:Contents|CommonPrefixes|Key|Prefix)[\s/]/.test(name)) throw broken(`the tag <${name}>`);
     return name;
   }
 
@@ -115,6 +118,8 @@ function decodeEntities(raw: string): string {
 }
 
 export function parseListing(body: Uint8Array): RawListing {
+  // Replacement characters would make another key of it.
+  if (!isUtf8(body)) throw broken('its bytes are no UTF-8');
   const cursor = new Cursor(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8'));
   cursor.open('ListBucketResult');
   const fields = new Map<string, string>();

@@ -20,6 +20,8 @@ const BY_CODE: Readonly<Record<string, StoreFault>> = {
   PreconditionFailed: 'PreconditionFailed',
   ConditionalRequestConflict: 'Unavailable',
   OperationAborted: 'Unavailable',
+  // A 400 that says nothing of the request: the connection was too slow.
+  RequestTimeout: 'Unavailable',
   SlowDown: 'Throttled',
   Throttling: 'Throttled',
   ThrottlingException: 'Throttled',
@@ -39,12 +41,20 @@ export function toStoreError(error: unknown, action: string, bucket: string, key
   ) as SdkError;
   const code = Code ?? name;
   const status = $metadata?.httpStatusCode ?? $response?.statusCode;
-  const fault = BY_CODE[code] ?? byStatus(status);
+  const fault = isSilent(status, code, Code, action) ? 'Unavailable' : (BY_CODE[code] ?? byStatus(status));
   return new StoreError(fault, `${action} of s3://${bucket}/${key}: ${code}: ${message}`, {
     code,
     cause: error,
     ...(status === undefined ? {} : { status }),
   });
+}
+
+/**
+ * A 404 that does not say what is absent comes from something in between, not from the store: it must not pass for the
+ * object's absence. Only a HEAD has no body to say it in.
+ */
+function isSilent(status: number | undefined, code: string, given: string | undefined, action: string): boolean {
+  return status === 404 && action !== 'HeadObject' && given === undefined && !code.startsWith('NoSuch');
 }
 
 function byStatus(status: number | undefined): StoreFault {

@@ -1,5 +1,6 @@
 /** An S3-like store in this process, behind the port that the stages use, with faults and a virtual clock. */
-import { type BucketBackend, S3Refusal } from '#infra/local/s3/backend.ts';
+import { type BucketBackend, S3Refusal, type VersionMeta } from '#infra/local/s3/backend.ts';
+import { compareKeys } from '#infra/local/s3/byte-order.ts';
 import { listPage } from '#infra/local/s3/list-page.ts';
 import { MemoryBucket, type MemoryBucketOptions } from '#infra/local/s3/memory-bucket.ts';
 import type { RequestCounts } from '#shared/run/receipts.ts';
@@ -124,16 +125,15 @@ export class MemoryStore implements ObjectStore {
     });
   }
 
-  listVersions(request: {
-    bucket: string;
-    prefix: string;
-    keyMarker?: string;
-    versionIdMarker?: string;
-  }): Promise<VersionPage> {
+  listVersions(request: Parameters<ObjectStore['listVersions']>[0]): Promise<VersionPage> {
     this.requests.list++;
     return this.#call('listVersions', request.bucket, request.prefix, async (backend) => {
-      const versions = [...(backend as MemoryBucket).scanVersions(request.prefix)];
-      return { versions, truncated: false };
+      const all = [...(backend as MemoryBucket).scanVersions(request.prefix)];
+      const start = firstAfter(all, request.keyMarker, request.versionIdMarker);
+      const versions = all.slice(start, start + Math.min(request.maxKeys ?? 1000, 1000));
+      const last = versions.at(-1);
+      if (last === undefined || start + versions.length === all.length) return { versions, truncated: false };
+      return { versions, truncated: true, nextKeyMarker: last.key, nextVersionIdMarker: last.versionId };
     });
   }
 
@@ -214,6 +214,19 @@ export class MemoryStore implements ObjectStore {
     await this.options.onCall?.({ ...call, phase: 'after' });
     return answer;
   }
+}
+
+/** Index past the marker: past the very version where one is named, else past every version of the key. */
+function firstAfter(
+  all: readonly VersionMeta[],
+  keyMarker: string | undefined,
+  versionMarker: string | undefined,
+): number {
+  if (keyMarker === undefined) return 0;
+  const named = all.findIndex(({ key, versionId }) => key === keyMarker && versionId === versionMarker);
+  if (named >= 0) return named + 1;
+  const next = all.findIndex(({ key }) => compareKeys(key, keyMarker) > 0);
+  return next < 0 ? all.length : next;
 }
 
 /** The store error that a fault hook throws. */

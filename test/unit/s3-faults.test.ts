@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { after, before, beforeEach, test } from 'node:test';
 import type { Fault } from '#infra/local/s3/faults.ts';
 import { MemoryBucket } from '#infra/local/s3/memory-bucket.ts';
@@ -6,6 +8,7 @@ import { type S3Server, startS3Server } from '#infra/local/s3/server.ts';
 import type { StoreFault } from '#shared/storage/object-store.ts';
 import { createS3Client } from '#shared/storage/s3-client.ts';
 import { S3Store } from '#shared/storage/s3-store.ts';
+import { openS3Store } from '#test/support/open-s3-store.ts';
 import { rejectsWith } from '#test/support/store-contract.ts';
 
 let server: S3Server;
@@ -41,6 +44,7 @@ const answers: readonly (readonly [status: number, code: string, fault: StoreFau
   [412, 'PreconditionFailed', 'PreconditionFailed'],
   [409, 'ConditionalRequestConflict', 'Unavailable'],
   [429, 'TooManyRequestsException', 'Throttled'],
+  [400, 'RequestTimeout', 'Unavailable'],
   [503, 'SlowDown', 'Throttled'],
   [503, 'ServiceUnavailable', 'Throttled'],
   [500, 'InternalError', 'Unavailable'],
@@ -130,6 +134,33 @@ test('a fault strikes only where it is meant, and as often', async () => {
   await store.head('b', 'k');
   await rejectsWith(store.get('b', 'k'), 'AccessDenied');
   assert.equal((await store.get('b', 'k')).sizeBytes, 10);
+});
+
+test('a 404 that names nothing absent is no absence', async () => {
+  for (const body of ['', '<html><body>404</body></html>', '<html><title>404</body>', '{"message":"not found"}']) {
+    const proxy = createServer((_, response) => response.writeHead(404).end(body));
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+    const endpoint = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    await rejectsWith(openS3Store(endpoint).get('b', 'k'), 'Unavailable');
+    await rejectsWith(openS3Store(endpoint).list({ bucket: 'b', prefix: '' }), 'Unavailable');
+    await rejectsWith(openS3Store(endpoint).head('b', 'k'), 'NotFound');
+    proxy.closeAllConnections();
+    proxy.close();
+  }
+});
+
+test('what is not signed, or under another id, gets nothing', async () => {
+  const own = await startS3Server({ buckets: { b: bucket }, accessKeyId: 'secret-id' });
+  const body = '<Delete><Object><Key>k</Key></Object></Delete>';
+  const bare = await fetch(`${own.endpoint}/b?delete`, { method: 'POST', body });
+  assert.equal(bare.status, 403);
+  await rejectsWith(openS3Store(own.endpoint).deleteObject('b', 'k'), 'AccessDenied');
+  const client = createS3Client({
+    endpoint: own.endpoint,
+    credentials: { accessKeyId: 'secret-id', secretAccessKey: 'x' },
+  });
+  assert.equal((await new S3Store(client, client).get('b', 'k')).sizeBytes, 10);
+  await own.close();
 });
 
 test('an endpoint where nobody listens is Unavailable', async () => {

@@ -136,6 +136,8 @@ const odd: Readonly<Record<string, string>> = {
   'no word on the end': sound.replace('<IsTruncated>false</IsTruncated>', ''),
   'two words on the end': sound.replace('<IsTruncated>', '<IsTruncated>true</IsTruncated><IsTruncated>'),
   'an odd word on the end': sound.replace('>false<', '>no<'),
+  'a tag with an attribute': sound.replace('<Contents>', '<Contents x="y">'),
+  'an empty object': sound.replace('<Contents>', '<Contents/><Contents>'),
   'a lone percent': sound.replace('<Key>a</Key>', '<Key>100%</Key>'),
   'bytes that are no UTF-8': sound.replace('<Key>a</Key>', '<Key>%FF</Key>'),
 };
@@ -145,6 +147,12 @@ for (const [name, text] of Object.entries(odd)) {
     await assert.rejects(listWith('strict', text), StoreError);
   });
 }
+
+test('bytes that are no UTF-8 are an error, not another key', () => {
+  const bytes = Buffer.from(sound.replace('<Key>a</Key>', '<Key>\u007f</Key>'));
+  bytes[bytes.indexOf(0x7f)] = 0xff;
+  assert.throws(() => parseListing(bytes), StoreError);
+});
 
 test('SM-07 a truncated page without a token reaches the reader as such, not as the last page', async () => {
   const text = sound.replace('>false<', '>true<');
