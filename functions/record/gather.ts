@@ -39,12 +39,11 @@ export interface Gathered {
 export async function gatherRun(run: RunState, entered: boolean | 'unknown', ports: StagePorts): Promise<Gathered> {
   const artefacts = new RunArtefacts(ports.work, ports.workBucket, run.prefix);
   const planArtefacts = new RunArtefacts(ports.work, ports.workBucket, run.seal_prefix || run.prefix);
-  const planBytes = await planArtefacts.read(artefact.plan);
-  const plan = planBytes === undefined ? undefined : (JSON.parse(planBytes.toString('utf8')) as Plan);
+  const plan = await planArtefacts.readJsonIfWhole<Plan>(artefact.plan);
   const sealBytes = await planArtefacts.read(artefact.seal);
-  const seal = sealBytes === undefined ? undefined : (JSON.parse(sealBytes.toString('utf8')) as Seal);
-  const evaluation = await planArtefacts.readJson<{ readonly missing_files: number }>(artefact.evaluation);
-  const habits = await readHabits(artefacts);
+  const seal = await planArtefacts.readJsonIfWhole<Seal>(artefact.seal);
+  const evaluation = await planArtefacts.readJsonIfWhole<{ readonly missing_files: number }>(artefact.evaluation);
+  const habits = await readHabits(artefacts).catch(() => undefined);
   const deleted = entered === 'unknown' ? seal?.run_id === run.run_id && seal.verdict === 'DELETE' : entered;
   const outcomes =
     deleted && seal !== undefined && plan !== undefined
@@ -62,16 +61,21 @@ export async function gatherRun(run: RunState, entered: boolean | 'unknown', por
     lists: await readAll<ListReceipt>(planArtefacts, plan?.list.shards ?? 0, artefact.listReceipt),
     outcomes,
     habits,
-    stop: await readStopMarker(artefacts),
+    stop: await readStopMarker(artefacts).catch(cutMarker),
     notes: await readNotes(artefacts, ports),
   };
+}
+
+/** A marker that was cut stops all the same: only its reason is lost. */
+function cutMarker(error: unknown): StopMarker {
+  return { error: 'ScanIncompleteError', message: `The stop marker cannot be read: ${String(error)}`, at: '' };
 }
 
 async function readAll<T>(artefacts: RunArtefacts, count: number, name: (index: number) => string): Promise<T[]> {
   const found: T[] = [];
   for (let start = 0; start < count; start += READS_AT_ONCE) {
     const group = Array.from({ length: Math.min(READS_AT_ONCE, count - start) }, (_, index) => start + index);
-    const read = await Promise.all(group.map((index) => artefacts.readJson<T>(name(index))));
+    const read = await Promise.all(group.map((index) => artefacts.readJsonIfWhole<T>(name(index))));
     for (const receipt of read) if (receipt !== undefined) found.push(receipt);
   }
   return found;
@@ -81,7 +85,7 @@ async function readNotes(artefacts: RunArtefacts, ports: StagePorts): Promise<Fa
   const prefix = artefacts.absoluteKey(artefact.failureNotes);
   const page = await ports.work.list({ bucket: ports.workBucket, prefix, maxKeys: 100 });
   const notes = await Promise.all(
-    page.objects.map((object) => artefacts.readJson<FailureNote>(object.key.slice(artefacts.prefix.length + 1))),
+    page.objects.map((object) => artefacts.readJsonIfWhole<FailureNote>(object.key.slice(artefacts.prefix.length + 1))),
   );
   return notes.filter((note) => note !== undefined);
 }
@@ -95,7 +99,7 @@ async function outcomesOf(
 ): Promise<BatchOutcome[]> {
   const outcomes: BatchOutcome[] = [];
   for (const sealed of seal.batches) {
-    const stored = await artefacts.readJson<BatchOutcome>(artefact.outcome(sealed.batch));
+    const stored = await artefacts.readJsonIfWhole<BatchOutcome>(artefact.outcome(sealed.batch));
     outcomes.push(stored ?? (await settleBatch(sealed, seal, artefacts, planArtefacts, habits, ports)));
   }
   return outcomes;
@@ -121,10 +125,10 @@ async function settleBatch(
   let throttles = 0;
   let startedAt = new Date(ports.clock.now()).toISOString();
   for (; ; requests++) {
-    const intent = await artefacts.readJson<DeleteIntent>(artefact.intent(sealed.batch, requests));
+    const intent = await artefacts.readJsonIfWhole<DeleteIntent>(artefact.intent(sealed.batch, requests));
     if (intent === undefined) break;
     if (requests === 0) startedAt = intent.at;
-    const reply = await artefacts.readJson<DeleteReplyNote>(artefact.reply(sealed.batch, requests));
+    const reply = await artefacts.readJsonIfWhole<DeleteReplyNote>(artefact.reply(sealed.batch, requests));
     const asked = intent.keys.map((key) => lines.get(key)).filter((line) => line !== undefined);
     const found = reply ?? {
       ...(await settleLostReply(ports.tables, sealed.bucket, asked, versioned)),

@@ -32,7 +32,7 @@ export async function recordRun(event: RecordEvent, ports: StagePorts): Promise<
 
 /** Why the plan stage did nothing: its own words. */
 async function reasonOfSkip({ artefacts }: Gathered): Promise<{ readonly error: string; readonly cause: string }> {
-  const skip = await artefacts.readJson<{ readonly error: string; readonly message: string }>(artefact.skipped);
+  const skip = await artefacts.readJsonIfWhole<{ readonly error: string; readonly message: string }>(artefact.skipped);
   return {
     error: skip?.error ?? 'RunInProgressError',
     cause: skip?.message ?? 'Another run holds the lease of the table.',

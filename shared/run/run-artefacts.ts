@@ -83,9 +83,23 @@ export class RunArtefacts {
     return (await this.#store.get(this.#bucket, this.absoluteKey(name), { range })).body;
   }
 
-  async readJson<T>(name: string): Promise<T | undefined> {
+  /** Undefined where it is absent; one that is no JSON any more was cut, and throws `Mismatch`. */
+  async readJson<T>(name: string, Mismatch: ErrorClass = ScanIncompleteError): Promise<T | undefined> {
     const bytes = await this.read(name);
-    return bytes === undefined ? undefined : (JSON.parse(bytes.toString('utf8')) as T);
+    if (bytes === undefined) return undefined;
+    try {
+      return JSON.parse(bytes.toString('utf8')) as T;
+    } catch {
+      throw new Mismatch(`Artefact ${this.absoluteKey(name)} was cut or altered; start a new run.`);
+    }
+  }
+
+  /** For the record, which must be written whatever else is lost: what cannot be read is absent. */
+  readJsonIfWhole<T>(name: string): Promise<T | undefined> {
+    return this.readJson<T>(name).catch((error: unknown) => {
+      if (error instanceof ScanIncompleteError) return undefined;
+      throw error;
+    });
   }
 
   /** Reads an object that a receipt or seal names; absent, short or altered bytes throw `Mismatch`. */
@@ -120,7 +134,7 @@ export class RunArtefacts {
     planHash: string,
     Mismatch: ErrorClass,
   ): Promise<T | undefined> {
-    const receipt = await this.readJson<T>(name);
+    const receipt = await this.readJson<T>(name, Mismatch);
     if (receipt !== undefined && receipt.plan_hash !== planHash) {
       throw new Mismatch(`Receipt ${this.absoluteKey(name)} belongs to another plan; start a new run.`);
     }
