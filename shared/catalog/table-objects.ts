@@ -54,6 +54,12 @@ export async function readObject(
     return await store.get(bucket, key, range === undefined ? {} : { range });
   } catch (error) {
     if (isStoreFault(error, 'NotFound')) return undefined;
+    if (isStoreFault(error, 'NoSuchBucket')) {
+      throw new MetadataUnreadableError(`s3://${bucket}/${key} cannot be read: the bucket does not exist.`, {
+        cause: error,
+        next: "Map the recorded prefix to where the files lie, with path_aliases or --mount, or repair the table's metadata.",
+      });
+    }
     throw nameStoreError(error, 's3:GetObject', bucket, key);
   }
 }
