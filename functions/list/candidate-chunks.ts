@@ -32,9 +32,10 @@ export class CandidateChunks {
     return this.#count;
   }
 
-  async add(line: CandidateLine): Promise<void> {
+  /** True when the chunk is full and must be flushed before more is added. */
+  add(line: CandidateLine): boolean {
     this.#lines.push(line);
-    if (this.#lines.length >= MOST_LINES) await this.flush();
+    return this.#lines.length >= MOST_LINES;
   }
 
   async flush(): Promise<void> {

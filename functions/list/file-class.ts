@@ -79,18 +79,21 @@ export class FileClassifier {
 
   #isProtected(object: ListedObject, foldedKey: string): boolean {
     const relative = object.key.slice(this.#rootPrefix.length);
-    const foldedRelative = foldedKey.slice(this.#foldedRootPrefix.length);
-    if (hasDotSegment(relative) || hasDotSegment(foldedRelative)) return true;
+    const folded = foldedKey === object.key ? relative : foldedKey.slice(this.#foldedRootPrefix.length);
     if (this.#isFlinks(object, foldedKey)) return true;
-    const hidden = this.#isHidden(relative) || this.#isHidden(foldedRelative);
-    return (hidden && !this.#shown(relative, foldedRelative)) || this.#excluded(relative, foldedRelative);
+    if (hasMarkedComponent(relative) || (folded !== relative && hasMarkedComponent(folded))) {
+      if (hasDotSegment(relative) || hasDotSegment(folded)) return true;
+      const hidden = this.#isHidden(relative) || this.#isHidden(folded);
+      if (hidden && !this.#shown(relative, folded)) return true;
+    }
+    return this.#excluded(relative, folded);
   }
 
   /** Flink's uncommitted manifests, and whatever metadata a job that ever committed here has named after itself. */
   #isFlinks(object: ListedObject, foldedKey: string): boolean {
     if (isUnder(foldedKey, this.#flinkFolders)) return true;
     const name = foldedKey.slice(foldedKey.lastIndexOf('/') + 1);
-    if (parsePendingManifest(name) !== null) return !this.#isBeyondHorizon(object);
+    if (name.endsWith('.avro') && parsePendingManifest(name) !== null) return !this.#isBeyondHorizon(object);
     return isUnder(foldedKey, this.#metadataFolders) && startsWithJobId(name, this.#plan.flink.job_ids);
   }
 
@@ -101,13 +104,18 @@ export class FileClassifier {
 
   /** A component below the root begins with `_` or `.` and is no partition of any spec, past ones included (SA-10 to SA-12). */
   #isHidden(relative: string): boolean {
-    if (!/(?:^|\/)[_.]/.test(relative)) return false;
     return relative.split('/').some((component) => {
       if (!component.startsWith('_') && !component.startsWith('.')) return false;
       const folded = foldKey(component, this.#plan.identity.ignoreCase);
       return !this.#partitionPrefixes.some((prefix) => folded.startsWith(prefix));
     });
   }
+}
+
+/** A component that begins with `_` or `.`, which few keys have: everything slower is asked only then. */
+export function hasMarkedComponent(relative: string): boolean {
+  const first = relative.charCodeAt(0);
+  return first === 0x5f || first === 0x2e || relative.includes('/_') || relative.includes('/.');
 }
 
 /** `.` and `..` are literal to a store and something else to everyone who reads a path. */

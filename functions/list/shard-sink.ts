@@ -7,7 +7,7 @@ import { foldKey } from '#shared/identity/fold-key.ts';
 import { artefact } from '#shared/run/artefacts.ts';
 import { FragmentBuffer, type WrittenFragments } from '#shared/run/fragments.ts';
 import type { ListItem, Plan } from '#shared/run/plan.ts';
-import type { ListReceipt } from '#shared/run/receipts.ts';
+import type { CandidateLine, ListReceipt } from '#shared/run/receipts.ts';
 import { newNonce, type RunArtefacts } from '#shared/run/run-artefacts.ts';
 import type { ListedObject, ObjectStore } from '#shared/storage/object-store.ts';
 import { CandidateChunks } from './candidate-chunks.ts';
@@ -43,6 +43,10 @@ interface Listed {
   readonly folded: string;
   readonly answer: FilterAnswer;
 }
+
+type Asked = { -readonly [Name in keyof Listed]: Listed[Name] };
+
+const NOT_FOUND: FilterAnswer = { content: false, metadata: false };
 
 export class ShardSink {
   readonly #ports: SinkPorts;
@@ -85,7 +89,11 @@ export class ShardSink {
   async take(objects: readonly ListedObject[]): Promise<void> {
     const files = await this.#ask(objects.filter((object) => this.#isFile(object)));
     const owners = await this.#owners(files);
-    for (const file of files) await this.#count(file, owners.get(file.object.key));
+    for (const file of files) {
+      const line = this.#count(file, owners.size === 0 ? undefined : owners.get(file.object.key));
+      // Waits only where there is something to write: a page of referenced files is one step.
+      if (line !== undefined && this.#chunks.add(line)) await this.#chunks.flush();
+    }
     if (this.#seenKeys.length >= FLUSH_SEEN_AT) await this.#flushSeen();
   }
 
@@ -105,22 +113,26 @@ export class ShardSink {
 
   /** Range by range, so that a page needs each filter shard once, however its spellings are mixed. */
   async #ask(objects: readonly ListedObject[]): Promise<Listed[]> {
-    const byRange = new Map<number, { object: ListedObject; folded: string }[]>();
+    const { ignoreCase } = this.#ports.plan.identity;
+    const byRange = new Map<number, Asked[]>();
     for (const object of objects) {
-      const folded = foldKey(object.key, this.#ports.plan.identity.ignoreCase);
+      const folded = foldKey(object.key, ignoreCase);
       const range = this.#ranges.size === 1 ? 0 : this.#ranges.find(Buffer.from(folded));
+      const asked: Asked = { object, folded, answer: NOT_FOUND };
       const known = byRange.get(range);
-      if (known === undefined) byRange.set(range, [{ object, folded }]);
-      else known.push({ object, folded });
+      if (known === undefined) byRange.set(range, [asked]);
+      else known.push(asked);
     }
     const listed: Listed[] = [];
     for (const [range, files] of byRange) {
       const filter = await this.#ports.filters.load(range);
-      for (const { object, folded } of files) {
-        const fingerprint = this.#hasher.ofString(folded);
-        const answer = { content: filter.hasContent(fingerprint), metadata: filter.hasMetadata(fingerprint) };
-        if (answer.content) this.#seenKeys.add(range, 'content_covered', fingerprint);
-        listed.push({ object, folded, answer });
+      for (const asked of files) {
+        const fingerprint = this.#hasher.ofString(asked.folded);
+        const content = filter.hasContent(fingerprint);
+        const metadata = filter.hasMetadata(fingerprint);
+        if (content || metadata) asked.answer = { content, metadata };
+        if (content) this.#seenKeys.add(range, 'content_covered', fingerprint);
+        listed.push(asked);
       }
     }
     return listed;
@@ -145,7 +157,8 @@ export class ShardSink {
     return owners;
   }
 
-  async #count({ object, folded, answer }: Listed, owner: MetadataOwner | undefined): Promise<void> {
+  /** Counts a file; a candidate comes back as its line. */
+  #count({ object, folded, answer }: Listed, owner: MetadataOwner | undefined): CandidateLine | undefined {
     const { bucket } = this.#ports.item;
     const superseded = owner?.whose === 'ours' && owner.superseded;
     // Taken off the metadata candidates by whoever judges the ratios, so counted there wherever it lies.
@@ -153,10 +166,10 @@ export class ShardSink {
     const fileClass = this.#classifier.classOf(object, folded, answer);
     this.#tallies.file(fileClass, group, object.sizeBytes);
     if (owner?.whose === 'foreign') this.#tallies.foreign(owner.file);
-    if (fileClass !== 'candidate') return;
+    if (fileClass !== 'candidate') return undefined;
     const kind = fileKind(object.key);
     this.#tallies.candidate(kind, reportPrefix(object.key, this.#ports.rootPrefix), object.sizeBytes, superseded);
-    await this.#chunks.add({
+    return {
       key: object.key,
       bucket,
       size: object.sizeBytes,
@@ -165,7 +178,7 @@ export class ShardSink {
       kind,
       group,
       ...(superseded ? { superseded } : {}),
-    });
+    };
   }
 
   async #flushSeen(): Promise<void> {

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { modelRun, modelTable, totalUsd } from '#infra/model.ts';
 
-test('a run costs about six dollars per billion files, most of it for listing', () => {
+test('a run costs some fourteen dollars per billion files, requests more than anything else', () => {
   const run = modelRun(1e9);
-  assert.ok(totalUsd(run) > 5 && totalUsd(run) < 15, String(totalUsd(run)));
-  assert.ok(run.usd.requests > totalUsd(run) / 2);
+  assert.ok(totalUsd(run) > 10 && totalUsd(run) < 20, String(totalUsd(run)));
+  assert.ok(run.usd.requests > run.usd.lambda && run.usd.requests > run.usd.transitions);
 });
 
 test('cost grows with the files, and the work of a shard does not', () => {
