@@ -43,8 +43,8 @@ async function probeBatch(store: ObjectStore, plan: Plan, bucket: string, prefix
     const reply = await store.deleteObjects(bucket, [{ key, etag: IMPOSSIBLE_ETAG }]);
     return reply.errors.some((error) => error.key === key);
   } catch (error) {
-    // A store with another form of DeleteObjects is found out by the batches; until then its keys are looked at.
-    if (isStoreFault(error, 'NotImplemented', 'BadRequest')) return false;
+    // Without an answer its keys are looked at one by one, which needs no condition.
+    if (isStoreFault(error, 'NotImplemented', 'BadRequest', 'Throttled', 'Unavailable')) return false;
     throw nameStoreError(error, 's3:DeleteObject', bucket, key);
   }
 }

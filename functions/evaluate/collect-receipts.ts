@@ -20,12 +20,20 @@ export async function collectReceipts(
     .toString('utf8')
     .split('\n')
     .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as ListItem);
+    .map(readItem);
   return balanceBooks(plan, planHash, planned, {
     scans: await readAll<ScanReceipt>(artefacts, plan.scan.shards, artefact.scanReceipt),
     builds: await readAll<BuildReceipt>(artefacts, plan.ranges.length, artefact.buildReceipt),
     lists: await readAll<ListReceipt>(artefacts, plan.list.shards, artefact.listReceipt),
   });
+}
+
+function readItem(line: string): ListItem {
+  try {
+    return JSON.parse(line) as ListItem;
+  } catch {
+    throw new ListingIncompleteError('The listing shards of the plan were cut; start a new run.');
+  }
 }
 
 async function readAll<T>(
