@@ -27,8 +27,8 @@ function broken(what: string): StoreError {
   return new StoreError('Unavailable', `The listing cannot be read: ${what}.`);
 }
 
-/** What an object is made of, without attributes: nearly every tag of a page. */
-const PLAIN_NAMES = new Set([
+/** What an object is made of, without attributes: nearly every tag of a page. Found by their first letter, without a slice. */
+const PLAIN_NAMES = [
   'Contents',
   'Key',
   'LastModified',
@@ -37,7 +37,16 @@ const PLAIN_NAMES = new Set([
   'StorageClass',
   'ChecksumAlgorithm',
   'ChecksumType',
-]);
+];
+const PLAIN_TAGS: readonly (readonly { readonly name: string; readonly tag: string }[])[] = Array.from(
+  { length: 128 },
+  (_, unit) => PLAIN_NAMES.filter((name) => name.charCodeAt(0) === unit).map((name) => ({ name, tag: `<${name}>` })),
+);
+const CLOSING = new Map(PLAIN_NAMES.map((name) => [name, `</${name}>`]));
+
+function closingTag(name: string): string {
+  return CLOSING.get(name) ?? `</${name}>`;
+}
 
 /** Reads one element after another; `null` is the end of the parent. */
 class Cursor {
@@ -70,6 +79,11 @@ class Cursor {
   child(parent: string): string | null {
     const text = this.#text;
     this.#space();
+    for (const { name, tag } of PLAIN_TAGS[text.charCodeAt(this.#at + 1)] ?? []) {
+      if (!text.startsWith(tag, this.#at)) continue;
+      this.#at += tag.length;
+      return name;
+    }
     if (text[this.#at] !== '<') throw broken(`text where an element of ${parent} should be`);
     const end = text.indexOf('>', this.#at);
     if (end < 0) throw broken(`${parent} does not end`);
@@ -81,9 +95,7 @@ class Cursor {
     const name = text.slice(this.#at + 1, end);
     this.#at = end + 1;
     // With an attribute or a space it would match no known name, and its object be passed over.
-    if (!PLAIN_NAMES.has(name) && /^(?:Contents|CommonPrefixes|Key|Prefix)[\s/]/.test(name)) {
-      throw broken(`the tag <${name}>`);
-    }
+    if (/^(?:Contents|CommonPrefixes|Key|Prefix)[\s/]/.test(name)) throw broken(`the tag <${name}>`);
     return name;
   }
 
@@ -92,7 +104,7 @@ class Cursor {
     if (name.endsWith('/')) return '';
     const text = this.#text;
     const end = text.indexOf('<', this.#at);
-    if (end < 0 || !text.startsWith(`</${name}>`, end)) throw broken(`${name} is not closed`);
+    if (end < 0 || !text.startsWith(closingTag(name), end)) throw broken(`${name} is not closed`);
     const raw = text.slice(this.#at, end);
     this.#at = end + name.length + 3;
     const reference = raw.indexOf('&');
@@ -106,8 +118,8 @@ class Cursor {
   /** Passes over a child of any shape. */
   skip(tag: string): void {
     if (tag.endsWith('/')) return;
-    const name = PLAIN_NAMES.has(tag) ? tag : (tag.split(/\s/, 1)[0] as string);
-    const end = this.#text.indexOf(`</${name}>`, this.#at);
+    const name = CLOSING.has(tag) ? tag : (tag.split(/\s/, 1)[0] as string);
+    const end = this.#text.indexOf(closingTag(name), this.#at);
     if (end < 0) throw broken(`${name} is not closed`);
     this.#at = end + name.length + 3;
   }
