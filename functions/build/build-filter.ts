@@ -15,6 +15,14 @@ const DONE: WorkerStep = { done: true, next: '', wait_seconds: 0 };
 
 const CONTENT: readonly FragmentGroup[] = ['content_covered', 'content_inside', 'content_outside', 'content_alias'];
 const METADATA: readonly FragmentGroup[] = ['metadata_inside', 'metadata_outside', 'metadata_alias'];
+/** Each reference once: a further spelling of an alias protects and is no file of its own. */
+const NAMED: readonly FragmentGroup[] = [
+  'content_covered',
+  'content_inside',
+  'content_outside',
+  'metadata_inside',
+  'metadata_outside',
+];
 const OUTSIDE: readonly FragmentGroup[] = ['content_outside', 'metadata_outside'];
 
 /** Builds the filter shard of one range, sized for its exact number of distinct references. */
@@ -49,6 +57,7 @@ export async function buildFilter(event: BuildEvent, ports: StagePorts): Promise
       metadata: metadata.size,
       covered: covered.length,
       outside: union(OUTSIDE).size,
+      named: union(NAMED).size,
       deleted_only: content.countAbsent(merged.groups.get('deleted_entry') ?? new BigUint64Array()),
     },
     filter,

@@ -79,7 +79,7 @@ export function makeRecord(head: RecordHead, gathered: Gathered, sample: readonl
       metadata_bytes: before.metadata_bytes - deletedMetadata.bytes,
     },
     processed_manifests_count: sum(scans.map((receipt) => receipt.manifests_read)),
-    referenced_files_count: sum(builds.map((receipt) => receipt.distinct.content + receipt.distinct.metadata)),
+    referenced_files_count: sum(builds.map((receipt) => receipt.distinct.named)),
     outside_roots_count: sum(builds.map((receipt) => receipt.distinct.outside)),
     scanned_files_count: sum(lists.map((receipt) => receipt.listed.files)),
     missing_files_count: gathered.missingFiles,

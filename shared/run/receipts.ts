@@ -75,6 +75,8 @@ export interface BuildReceipt extends ReceiptBase {
     readonly metadata: number;
     readonly covered: number;
     readonly outside: number;
+    /** All references, each once. */
+    readonly named: number;
     /** Named by DELETED entries and live nowhere. */
     readonly deleted_only: number;
   };

@@ -43,7 +43,7 @@ test('references are counted distinct over all scan shards, exactly', async () =
   const receipt = await world.build();
 
   assert.equal(receipt.entries_merged, 8);
-  assert.deepEqual(receipt.distinct, { content: 4, metadata: 1, covered: 3, outside: 1, deleted_only: 0 });
+  assert.deepEqual(receipt.distinct, { content: 4, metadata: 1, covered: 3, outside: 1, named: 5, deleted_only: 0 });
   assert.deepEqual([receipt.filter.entries, receipt.coverage.entries], [5, 3]);
 });
 
