@@ -11,6 +11,7 @@ import { Rechecker, stopsTheStage } from '#shared/run/recheck.ts';
 import { RunArtefacts } from '#shared/run/run-artefacts.ts';
 import type { StagePorts } from '#shared/runtime/stage-ports.ts';
 import { isStoreFault } from '#shared/storage/object-store.ts';
+import { BatchKeys } from './batch-keys.ts';
 import { BatchRun } from './batch-run.ts';
 import { loadBatch, loadSeal, requireDeletable } from './sealed-batch.ts';
 
@@ -46,12 +47,14 @@ export async function deleteBatch(event: DeleteEvent, ports: StagePorts): Promis
     });
     const before = seal.batches.slice(0, item.batch).reduce((total, batch) => total + batch.files, 0);
     const habits = (await readHabits(artefacts))?.[sealed.bucket];
+    const keys = new BatchKeys(lines);
+    const allowed = Math.max(0, (plan.input.max_files_per_run ?? Number.POSITIVE_INFINITY) - before);
+    for (const { key } of lines.slice(Math.min(allowed, lines.length))) keys.settle({ key, result: 'left' });
     const batch = new BatchRun({
       run,
       plan,
       sealed,
-      lines,
-      allowed: Math.max(0, (plan.input.max_files_per_run ?? Number.POSITIVE_INFINITY) - before),
+      keys,
       versioned: (habits?.versioning ?? 'Unversioned') === 'Enabled',
       conditional: habits?.conditionalDeletes ?? false,
       lookAlways: ports.clock.now() - Date.parse(seal.t0) > DAY_MS,

@@ -9,6 +9,8 @@ export interface SentRequest {
   /** Keys without an answer, or with one that a retry may mend. */
   readonly again: readonly string[];
   readonly throttled: boolean;
+  /** The store could not answer at all: as much a reason to slow down as a throttle. */
+  readonly unavailable: boolean;
   /** The store rejected the request as a whole: no DeleteObjects there, or another form of it wanted. Nothing was deleted. */
   readonly rejected?: StoreError;
 }
@@ -71,14 +73,14 @@ export async function sendSingles(
       } else settled.push({ key, result: 'failed', code: error.code });
     }
   }
-  return { settled, again, throttled };
+  return { settled, again, throttled, unavailable: again.length === lines.length && !throttled };
 }
 
 /** No usable answer: throttles and passing faults leave every key open; a rejection ends the stage by its name. */
 function unanswered(error: unknown, bucket: string, lines: readonly CandidateLine[]): SentRequest {
   const again = lines.map((line) => line.key);
-  if (isStoreFault(error, 'Throttled')) return { settled: [], again, throttled: true };
-  if (isStoreFault(error, 'Unavailable')) return { settled: [], again, throttled: false };
+  if (isStoreFault(error, 'Throttled')) return { settled: [], again, throttled: true, unavailable: false };
+  if (isStoreFault(error, 'Unavailable')) return { settled: [], again, throttled: false, unavailable: true };
   if (isStoreFault(error, 'AccessDenied')) {
     throw new AccessDeniedError(`Deleting from s3://${bucket} was denied.`, {
       cause: error,
@@ -86,7 +88,7 @@ function unanswered(error: unknown, bucket: string, lines: readonly CandidateLin
     });
   }
   if (isStoreFault(error, 'NotImplemented', 'BadRequest'))
-    return { settled: [], again, throttled: false, rejected: error };
+    return { settled: [], again, throttled: false, unavailable: false, rejected: error };
   throw error;
 }
 
@@ -115,7 +117,7 @@ function readReply(reply: DeleteReply, lines: readonly CandidateLine[]): SentReq
       next: 'Grant s3:DeleteObject and s3:GetObject under the roots of the table.',
     });
   }
-  return { settled, again, throttled };
+  return { settled, again, throttled, unavailable: false };
 }
 
 function deletedKey(key: string, versionId: string | undefined, marker: boolean | undefined): SettledKey {

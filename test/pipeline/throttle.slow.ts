@@ -18,4 +18,5 @@ test('100,000 orphans under a store that allows 500 keys a second: no key lost, 
   assert.equal(record.deleted_files_count, orphans.length);
   assert.deepEqual(lostFiles({ world, table }), []);
   assert.equal(counts.mostInFlight, 1);
+  assert.ok(orphans.length / seconds >= 450, 'less than 90 % of what the store allows');
 });
