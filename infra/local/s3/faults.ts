@@ -8,7 +8,9 @@ export type FaultEffect =
   /** The connection is cut before the work. */
   | { readonly drop: true }
   | { readonly delayMs: number }
-  /** The body of the answer ends after so many bytes. */
+  /** The work is done and answered with 200 and this body, whole as HTTP has it. */
+  | { readonly body: string }
+  /** The connection is cut after so many bytes of the answer's body. */
   | { readonly truncateTo: number }
   /** Error codes for single keys of DeleteObjects. */
   | { readonly keyErrors: Readonly<Record<string, string>> };
@@ -18,16 +20,18 @@ export interface Fault {
   readonly bucket?: string;
   /** Key or prefix as requested. */
   readonly key?: string;
+  /** The first request that it strikes, counted from 1 among those that it is meant for. */
+  readonly nth?: number;
   /** How often it strikes; absent: always. */
   readonly count?: number;
   readonly effect: FaultEffect;
 }
 
 export class FaultBook {
-  #faults: { fault: Fault; left: number }[] = [];
+  #faults: { readonly fault: Fault; ahead: number; left: number }[] = [];
 
   add(fault: Fault): void {
-    this.#faults.push({ fault, left: fault.count ?? Number.POSITIVE_INFINITY });
+    this.#faults.push({ fault, ahead: (fault.nth ?? 1) - 1, left: fault.count ?? Number.POSITIVE_INFINITY });
   }
 
   clear(): void {
@@ -36,13 +40,15 @@ export class FaultBook {
 
   /** The effect for a request, used up once. */
   take(operation: string, bucket: string, key: string): FaultEffect | undefined {
-    const found = this.#faults.find(
+    const meant = this.#faults.filter(
       ({ fault, left }) =>
         left > 0 &&
         (fault.operation === undefined || fault.operation === operation) &&
         (fault.bucket === undefined || fault.bucket === bucket) &&
         (fault.key === undefined || fault.key === key),
     );
+    const found = meant.find(({ ahead }) => ahead === 0);
+    for (const entry of meant) if (entry.ahead > 0) entry.ahead--;
     if (found === undefined) return undefined;
     found.left--;
     return found.fault.effect;

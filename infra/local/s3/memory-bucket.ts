@@ -31,10 +31,11 @@ const NULL_VERSION = 'null';
 export class MemoryBucket implements BucketBackend {
   readonly #now: () => number;
   #versioning: 'Enabled' | 'Suspended' | undefined;
-  /** Newest version first. */
+  /** Newest version first; empty where everything was deleted, so that the sorted keys need no change. */
   readonly #objects = new Map<string, Version[]>();
   readonly #tags = new Map<string, ReadonlyMap<string, string>>();
   #sorted: string[] | undefined = [];
+  #emptied = 0;
   #versionCount = 0;
 
   constructor(options: MemoryBucketOptions = {}) {
@@ -92,7 +93,7 @@ export class MemoryBucket implements BucketBackend {
       if (options.ifMatch !== '*' && current.etag !== options.ifMatch) throw preconditionFailed();
     }
     if (this.#versioning === undefined) {
-      if (this.#objects.delete(key)) this.#sorted = undefined;
+      if (current !== undefined) this.#keep(key, []);
       return {};
     }
     const versionId = this.#nextVersionId();
@@ -100,19 +101,24 @@ export class MemoryBucket implements BucketBackend {
     return { versionId, deleteMarker: true };
   }
 
-  *scan(prefix: string, after: string | undefined): Iterable<StoredMeta> {
+  *scan(prefix: string, after: string | undefined, delimiter?: string): Iterable<StoredMeta> {
     const keys = this.#keys();
     for (let index = lowerBound(keys, prefix, after); index < keys.length; index++) {
       const key = keys[index] as string;
       if (!key.startsWith(prefix)) return;
       const current = this.#current(key);
-      if (current !== undefined) yield this.#meta(key, current);
+      if (current === undefined) continue;
+      yield this.#meta(key, current);
+      const end = delimiter ? key.indexOf(delimiter, prefix.length) : -1;
+      if (end >= 0) index = firstBeyond(keys, key.slice(0, end + (delimiter as string).length), index) - 1;
     }
   }
 
   *scanVersions(prefix: string): Iterable<VersionMeta> {
-    for (const key of this.#keys()) {
-      if (!key.startsWith(prefix)) continue;
+    const keys = this.#keys();
+    for (let at = lowerBound(keys, prefix, undefined); at < keys.length; at++) {
+      const key = keys[at] as string;
+      if (!key.startsWith(prefix)) return;
       for (const [index, version] of (this.#objects.get(key) ?? []).entries()) {
         yield {
           ...this.#meta(key, version),
@@ -146,11 +152,22 @@ export class MemoryBucket implements BucketBackend {
     const versions = this.#objects.get(key) ?? [];
     const version = versions.find((candidate) => candidate.versionId === versionId);
     if (version === undefined) return { versionId };
-    const left = versions.filter((candidate) => candidate !== version);
-    if (left.length > 0) this.#objects.set(key, left);
-    else this.#objects.delete(key);
-    this.#sorted = undefined;
+    this.#keep(
+      key,
+      versions.filter((candidate) => candidate !== version),
+    );
     return version.body === undefined ? { versionId, deleteMarker: true } : { versionId };
+  }
+
+  #keep(key: string, versions: Version[]): void {
+    this.#objects.set(key, versions);
+    this.#tags.delete(key);
+    if (versions.length > 0) return;
+    this.#emptied++;
+    if (this.#emptied * 2 < this.#objects.size) return;
+    for (const [name, left] of this.#objects) if (left.length === 0) this.#objects.delete(name);
+    this.#emptied = 0;
+    this.#sorted = undefined;
   }
 
   #nextVersionId(): string {
@@ -166,6 +183,8 @@ export class MemoryBucket implements BucketBackend {
         sorted.push(key);
       else this.#sorted = undefined;
     }
+    if (before?.length === 0) this.#emptied--;
+    this.#tags.delete(key);
     const kept = (before ?? []).filter((candidate) => candidate.versionId !== version.versionId);
     this.#objects.set(key, this.#versioning === undefined ? [version] : [version, ...kept]);
   }
@@ -215,4 +234,16 @@ function lowerBound(keys: readonly string[], prefix: string, after: string | und
     else high = middle;
   }
   return low;
+}
+
+/** First index from `from` whose key does not begin with the prefix; the one at `from` does. */
+function firstBeyond(keys: readonly string[], prefix: string, from: number): number {
+  let low = from;
+  let high = keys.length;
+  while (high - low > 1) {
+    const middle = (low + high) >>> 1;
+    if ((keys[middle] as string).startsWith(prefix)) low = middle;
+    else high = middle;
+  }
+  return high;
 }

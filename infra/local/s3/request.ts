@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { crc32 } from 'node:zlib';
 import { S3Refusal } from './backend.ts';
+import { crc32c } from './crc32c.ts';
 
 export interface S3Request {
   readonly operation: string;
@@ -26,8 +27,13 @@ export async function readRequest(message: IncomingMessage): Promise<S3Request> 
   const raw = await readBody(message);
   const chunked = String(message.headers['content-encoding'] ?? '').includes('aws-chunked');
   const body = chunked ? joinChunks(raw) : raw;
+  const announced = message.headers['x-amz-decoded-content-length'];
+  if (chunked && announced !== undefined && Number(announced) !== body.length) {
+    throw new S3Refusal(400, 'IncompleteBody', `${body.length} bytes came where ${announced} were announced`);
+  }
   checkBody(message.headers, body, chunked ? trailerOf(raw) : {});
-  const operation = operationOf(message.method ?? 'GET', bucket, key, query);
+  const isCopy = message.headers['x-amz-copy-source'] !== undefined;
+  const operation = isCopy ? 'CopyObject' : operationOf(message.method ?? 'GET', bucket, key, query);
   return { operation, bucket, key, query, headers: message.headers, body };
 }
 
@@ -39,10 +45,21 @@ function decodePath(path: string): string {
   }
 }
 
+/** Taken for a plain PUT or GET, a request of one of these would overwrite the object or answer something else. */
+const OTHER_RESOURCES = [
+  ...['acl', 'attributes', 'legal-hold', 'retention', 'torrent', 'restore', 'select', 'renameObject'],
+  ...['accelerate', 'analytics', 'cors', 'encryption', 'intelligent-tiering', 'inventory', 'lifecycle', 'logging'],
+  ...['metrics', 'notification', 'object-lock', 'ownershipControls', 'policy', 'policyStatus', 'publicAccessBlock'],
+  ...['replication', 'requestPayment', 'session', 'website', 'uploads', 'uploadId', 'partNumber'],
+];
+
 function operationOf(method: string, bucket: string, key: string, query: URLSearchParams): string {
+  const other = OTHER_RESOURCES.find((name) => query.has(name));
+  if (other !== undefined) return `${method} ?${other}`;
   if (bucket === '') return method === 'GET' ? 'ListBuckets' : 'Unknown';
   if (key === '') {
     if (method === 'POST' && query.has('delete')) return 'DeleteObjects';
+    if (query.has('tagging')) return 'BucketTagging';
     if (query.has('versioning')) return method === 'PUT' ? 'PutBucketVersioning' : 'GetBucketVersioning';
     if (method === 'GET' && query.has('versions')) return 'ListObjectVersions';
     if (method === 'GET' && query.has('location')) return 'GetBucketLocation';
@@ -50,7 +67,6 @@ function operationOf(method: string, bucket: string, key: string, query: URLSear
     return { PUT: 'CreateBucket', DELETE: 'DeleteBucket', HEAD: 'HeadBucket' }[method] ?? 'Unknown';
   }
   if (query.has('tagging')) return `${{ GET: 'Get', PUT: 'Put', DELETE: 'Delete' }[method] ?? 'Unknown'}ObjectTagging`;
-  if (query.has('uploads') || query.has('uploadId')) return 'MultipartUpload';
   return { GET: 'GetObject', HEAD: 'HeadObject', PUT: 'PutObject', DELETE: 'DeleteObject' }[method] ?? 'Unknown';
 }
 
@@ -97,9 +113,13 @@ function checkBody(headers: IncomingMessage['headers'], body: Buffer, trailer: R
   };
   check('content-md5', () => createHash('md5').update(body).digest('base64'));
   check('x-amz-checksum-sha256', () => createHash('sha256').update(body).digest('base64'));
-  check('x-amz-checksum-crc32', () => {
-    const bytes = Buffer.alloc(4);
-    bytes.writeUInt32BE(crc32(body));
-    return bytes.toString('base64');
-  });
+  check('x-amz-checksum-sha1', () => createHash('sha1').update(body).digest('base64'));
+  check('x-amz-checksum-crc32', () => bigEndian(crc32(body)));
+  check('x-amz-checksum-crc32c', () => bigEndian(crc32c(body)));
+}
+
+function bigEndian(value: number): string {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value);
+  return bytes.toString('base64');
 }

@@ -1,14 +1,15 @@
 /**
- * The embedded S3 server: loopback only, path-style addressing. Signatures are not computed, but a request
- * must carry one: a web page in the user's browser can send requests here, and cannot add that header to them. It exists so that the bundled handlers
- * run unchanged against directories, and so that tests can order faults.
+ * The embedded S3 server: loopback only, path-style addressing. Signatures are not computed, but a request must carry one: a
+ * web page in the user's browser can send requests here, and cannot add that header to them. It exists so that the bundled
+ * handlers run unchanged against directories, and so that tests can order faults.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { type Buckets, type S3Answer, xmlAnswer } from './answer.ts';
 import { type BucketBackend, S3Refusal } from './backend.ts';
 import { type Fault, FaultBook, type FaultEffect } from './faults.ts';
 import { MemoryBucket } from './memory-bucket.ts';
-import { type Buckets, operations, type S3Answer, xmlAnswer } from './operations.ts';
+import { operations } from './operations.ts';
 import { readRequest } from './request.ts';
 import { elements } from './xml.ts';
 
@@ -17,6 +18,8 @@ export interface S3ServerOptions {
   readonly port?: number;
   /** If given, only requests signed under this id are answered: other users of the machine reach the port too. */
   readonly accessKeyId?: string;
+  /** The time of what is written to buckets that requests create; absent: the machine's. */
+  readonly clock?: () => number;
 }
 
 export interface RequestNote {
@@ -39,9 +42,11 @@ const MOST_NOTES = 100_000;
 
 class BucketTable implements Buckets {
   readonly #buckets: Map<string, BucketBackend>;
+  readonly #clock: () => number;
 
-  constructor(buckets: Readonly<Record<string, BucketBackend>>) {
+  constructor({ buckets, clock }: S3ServerOptions) {
     this.#buckets = new Map(Object.entries(buckets));
+    this.#clock = clock ?? Date.now;
   }
 
   get(name: string): BucketBackend {
@@ -52,7 +57,7 @@ class BucketTable implements Buckets {
 
   create(name: string): void {
     if (this.#buckets.has(name)) throw new S3Refusal(409, 'BucketAlreadyOwnedByYou');
-    this.#buckets.set(name, new MemoryBucket());
+    this.#buckets.set(name, new MemoryBucket({ now: this.#clock }));
   }
 
   delete(name: string): void {
@@ -65,7 +70,7 @@ class BucketTable implements Buckets {
 }
 
 export async function startS3Server(options: S3ServerOptions): Promise<S3Server> {
-  const buckets = new BucketTable(options.buckets);
+  const buckets = new BucketTable(options);
   const faults = new FaultBook();
   const notes: RequestNote[] = [];
   const server = createServer((message, response) => {
@@ -128,6 +133,9 @@ async function serve(
     const keyErrors = effect !== undefined && 'keyErrors' in effect ? effect.keyErrors : {};
     const answer = await operation(request, buckets, keyErrors);
     if (effect !== undefined && 'loseAnswer' in effect) return void message.socket.destroy();
+    if (effect !== undefined && 'body' in effect) {
+      return send(message, response, { ...answer, status: 200, body: Buffer.from(effect.body) }, undefined);
+    }
     send(message, response, answer, effect !== undefined && 'truncateTo' in effect ? effect.truncateTo : undefined);
   } catch (error) {
     const refusal = error instanceof S3Refusal ? error : new S3Refusal(500, 'InternalError', String(error));
