@@ -17,6 +17,7 @@ export interface RunStoreProps {
   readonly workBucket?: IBucket;
   readonly runTable?: ITable;
   readonly encryptionKey?: IKey;
+  readonly accessLogsBucket?: IBucket;
   readonly artefactRetention: Duration;
   readonly removalPolicy?: RemovalPolicy;
 }
@@ -37,6 +38,7 @@ export class RunStore extends Construct {
     return new Bucket(this, 'WorkBucket', {
       encryption: props.encryptionKey === undefined ? BucketEncryption.S3_MANAGED : BucketEncryption.KMS,
       ...(props.encryptionKey === undefined ? {} : { encryptionKey: props.encryptionKey, bucketKeyEnabled: true }),
+      ...(props.accessLogsBucket === undefined ? {} : { serverAccessLogsBucket: props.accessLogsBucket }),
       blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
       objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
       enforceSSL: true,

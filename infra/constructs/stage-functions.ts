@@ -27,7 +27,12 @@ export interface StageFunctionsProps {
   /** Value of DEPLOYMENT, and the layer that holds the file it names. */
   readonly deployment: string;
   readonly deploymentLayer?: ILayerVersion;
-  readonly environments: { readonly [Name in FunctionName]?: Partial<FunctionEnvInput<Name>> };
+  readonly environments: {
+    readonly [Name in FunctionName]?: Omit<FunctionEnvInput<Name>, keyof FunctionEnvInput<'scan'>>;
+  };
+  /** Bus that plan and record put the events of runs on. */
+  readonly eventBusArn: string;
+  readonly serviceName: string;
   readonly logRetention: RetentionDays;
   readonly removalPolicy: RemovalPolicy;
   readonly encryptionKey?: IKey;
@@ -85,7 +90,8 @@ export class StageFunctions extends Construct {
         sid: 'ListRunArtefacts',
         actions: ['s3:ListBucket'],
         resources: [workBucket.bucketArn],
-        conditions: { StringLike: { 's3:prefix': 'runs/*' } },
+        // Without a right to list that asks for no prefix, S3 answers 403 where a receipt is not there yet.
+        conditions: { StringLikeIfExists: { 's3:prefix': 'runs/*' } },
       }),
     );
     role.addToPolicy(
@@ -96,6 +102,11 @@ export class StageFunctions extends Construct {
       }),
     );
     role.addToPolicy(new PolicyStatement({ sid: 'Tracing', actions: TRACING, resources: ['*'] }));
+    if (name === 'plan' || name === 'record') {
+      role.addToPolicy(
+        new PolicyStatement({ sid: 'RunEvents', actions: ['events:PutEvents'], resources: [this.#props.eventBusArn] }),
+      );
+    }
     if (vpc !== undefined) {
       role.addToPolicy(new PolicyStatement({ sid: 'Network', actions: NETWORK_INTERFACES, resources: ['*'] }));
     }
@@ -144,6 +155,7 @@ export class StageFunctions extends Construct {
       Object.entries({
         ...own,
         ...this.#props.environments[name],
+        POWERTOOLS_SERVICE_NAME: this.#props.serviceName,
         POWERTOOLS_LOG_LEVEL: 'INFO',
       }).filter((entry): entry is [string, string] => entry[1] !== undefined),
     );

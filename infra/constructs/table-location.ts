@@ -32,17 +32,24 @@ export function readStatements(locations: readonly TableLocation[]): PolicyState
   return [new PolicyStatement({ sid: 'ReadTableFiles', actions: ['s3:GetObject'], resources: objectArns(locations) })];
 }
 
-/** One statement per bucket, since the prefix condition belongs to its bucket. */
-export function listStatements(locations: readonly TableLocation[], actions = ['s3:ListBucket']): PolicyStatement[] {
+/**
+ * One statement per bucket, since the prefix condition belongs to its bucket. `IfExists`: S3 asks for s3:ListBucket, without
+ * a prefix, before it answers 404 instead of 403 for a file that is not there, and what is gone must not look denied.
+ */
+export function listStatements(
+  locations: readonly TableLocation[],
+  action = 's3:ListBucket',
+  sid = 'ListTables',
+): PolicyStatement[] {
   const buckets = Map.groupBy(locations, (location) => location.bucket);
   return [...buckets.values()].map((sameBucket, index) => {
-    const prefixes = sameBucket.flatMap(({ prefix }) => (prefix === '' ? [] : [prefix, `${prefix}*`]));
+    const prefixes = sameBucket.flatMap(({ prefix }) => (prefix === '' ? [] : [`${prefix}*`]));
     const everywhere = sameBucket.some(({ prefix }) => prefix === '');
     return new PolicyStatement({
-      sid: `ListTables${index}`,
-      actions,
+      sid: `${sid}${index}`,
+      actions: [action],
       resources: [bucketArn(sameBucket[0] as TableLocation)],
-      ...(everywhere ? {} : { conditions: { StringLike: { 's3:prefix': prefixes } } }),
+      ...(everywhere ? {} : { conditions: { StringLikeIfExists: { 's3:prefix': prefixes } } }),
     });
   });
 }

@@ -35,7 +35,7 @@ function policyText(partition: string, prefixes: readonly Prefix[]): string {
     Version: '2012-10-17',
     Statement: [
       statement(['s3:DeleteObject', 's3:GetObject'], objects),
-      statement(['s3:GetBucketVersioning', 's3:ListBucketVersions'], buckets),
+      statement(['s3:GetBucketVersioning', 's3:ListBucket', 's3:ListBucketVersions'], buckets),
     ],
   });
 }

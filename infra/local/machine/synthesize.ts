@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { App, Stack } from 'aws-cdk-lib';
-import { bundleFunctions } from '#infra/bundles.ts';
 import { OrphanCleanup } from '#infra/constructs/orphan-cleanup.ts';
+import { CatalogType } from '#infra/constructs/orphan-cleanup-props.ts';
 import { resolveTemplate } from './resolve-template.ts';
 import type { MachineFile } from './types.ts';
 
@@ -17,11 +17,18 @@ export function synthesizeMachine(options: SynthesisOptions): MachineFile {
   const app = new App({
     outdir: options.outdir,
     analyticsReporting: false,
-    context: { 'aws:cdk:enable-asset-metadata': true, 'aws:cdk:enable-path-metadata': true },
+    context: {
+      'aws:cdk:enable-asset-metadata': true,
+      'aws:cdk:enable-path-metadata': true,
+      ...(options.functionsDir === undefined ? {} : { 'icesweep:functions': options.functionsDir }),
+    },
   });
   const stack = new Stack(app, 'Icesweep');
+  // What is granted does not matter here: nothing of it is deployed.
   new OrphanCleanup(stack, 'Cleanup', {
-    bundles: bundleFunctions(options.functionsDir === undefined ? {} : { functionsDir: options.functionsDir }),
+    tableLocations: ['s3://tables/'],
+    catalogType: CatalogType.PATH,
+    alarmsEnabled: false,
   });
   const assembly = app.synth();
   const template = JSON.parse(readFileSync(join(options.outdir, stack.templateFile), 'utf8')) as Record<

@@ -1,0 +1,69 @@
+/**
+ * The app: one stack with one fleet, set up by the context of `cdk.json` (or `-c name=value`) and a tables file. A team with
+ * a stack of its own adds `OrphanCleanup` there instead.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { App, type AppProps, Duration, Stack, Tags, Validations } from 'aws-cdk-lib';
+import { Topic } from 'aws-cdk-lib/aws-sns';
+import { PROJECT_DIR } from './bundles.ts';
+import { type CatalogType, OrphanCleanup } from './index.ts';
+import { readTablesFile } from './tables-file.ts';
+
+/** The CDK command line passes the context and the folder on; `npm run synth` has no such help. */
+function appProps(): AppProps {
+  if (process.env['CDK_CONTEXT_JSON'] !== undefined) return { analyticsReporting: false };
+  const { context } = JSON.parse(readFileSync(join(PROJECT_DIR, 'cdk.json'), 'utf8')) as {
+    context: Record<string, unknown>;
+  };
+  return { analyticsReporting: false, context, outdir: process.env['CDK_OUTDIR'] ?? join(PROJECT_DIR, 'cdk.out') };
+}
+
+const app = new App(appProps());
+
+/** A setting from the context; from the command line every value is text. */
+function setting(name: string): string | undefined {
+  const value: unknown = app.node.tryGetContext(`icesweep:${name}`);
+  return value === undefined || value === '' ? undefined : String(value);
+}
+
+/** cdk-nag is no part of the package: where it is installed, the app is checked with it. */
+async function checkWithNag(): Promise<void> {
+  const nag = await import('cdk-nag').catch(() => undefined);
+  if (nag !== undefined) Validations.of(app).addPlugins(new nag.AwsSolutionsChecks(app));
+}
+
+function tablesFile(): string | undefined {
+  const named = setting('tablesFile');
+  if (named !== undefined) return named;
+  const beside = join(PROJECT_DIR, 'tables.json');
+  return existsSync(beside) ? beside : undefined;
+}
+
+function build(): void {
+  const account = process.env['CDK_DEFAULT_ACCOUNT'];
+  const region = process.env['CDK_DEFAULT_REGION'];
+  const stack = new Stack(app, setting('stackName') ?? 'Icesweep', {
+    description: 'Finds and deletes orphan files of Apache Iceberg tables.',
+    ...(account === undefined || region === undefined ? {} : { env: { account, region } }),
+  });
+  const file = tablesFile();
+  const topicArn = setting('alarmTopicArn');
+  const olderThanDays = setting('olderThanDays');
+  const restCatalogUri = setting('restCatalogUri');
+  new OrphanCleanup(stack, 'OrphanCleanup', {
+    tableLocations: (setting('tableLocations') ?? '').split(',').filter((text) => text !== ''),
+    tables: file === undefined ? [] : readTablesFile(file),
+    catalogType: (setting('catalogType') ?? 'GLUE') as CatalogType,
+    dryRunByDefault: setting('dryRunByDefault') !== 'false',
+    dryRunOnly: setting('dryRunOnly') === 'true',
+    ...(restCatalogUri === undefined ? {} : { restCatalogUri }),
+    ...(olderThanDays === undefined ? {} : { olderThan: Duration.days(Number(olderThanDays)) }),
+    ...(topicArn === undefined ? {} : { alarmTopic: Topic.fromTopicArn(stack, 'AlarmTopic', topicArn) }),
+  });
+  Tags.of(stack).add('application', 'icesweep');
+}
+
+await checkWithNag();
+build();
+app.synth();
