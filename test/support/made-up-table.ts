@@ -82,6 +82,19 @@ export class MadeUpTable {
     return Array.from({ length: count }, (_, at) => ({ from: cut(at), to: cut(at + 1) }));
   }
 
+  /** Index of the first key after `after` that does not come before `prefix`. */
+  firstAfter(after: string, prefix: string): number {
+    let low = 0;
+    let high = this.options.files;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const key = this.key(middle);
+      if (key <= after || key < prefix) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
   *#live(number: number): Generator<number> {
     const start = number * this.entriesPerManifest;
     const end = Math.min(start + this.entriesPerManifest, this.options.files);
@@ -116,7 +129,7 @@ export class MadeUpStore {
   async list({ prefix, startAfter, continuationToken, maxKeys = 1000 }: ListRequest): Promise<ListPage> {
     this.lists++;
     const objects: ListedObject[] = [];
-    let index = this.#firstAfter(continuationToken ?? startAfter ?? '', prefix);
+    let index = this.#table.firstAfter(continuationToken ?? startAfter ?? '', prefix);
     for (; index < this.#table.options.files && objects.length < maxKeys; index++) {
       const key = this.#table.key(index);
       if (!key.startsWith(prefix)) break;
@@ -127,18 +140,6 @@ export class MadeUpStore {
     return more
       ? { objects, commonPrefixes: [], truncated: true, continuationToken: last }
       : { objects, commonPrefixes: [], truncated: false };
-  }
-
-  #firstAfter(after: string, prefix: string): number {
-    let low = 0;
-    let high = this.#table.options.files;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      const key = this.#table.key(middle);
-      if (key <= after || key < prefix) low = middle + 1;
-      else high = middle;
-    }
-    return low;
   }
 }
 
