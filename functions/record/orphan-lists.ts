@@ -1,41 +1,18 @@
 /**
- * One walk over the sealed candidates: the full lists for audit (JSONL and Parquet, Spark's column name) and the counts that
- * the report shows. Memory holds one chunk, the compressed list, and bounded tallies.
+ * The full lists of a run's orphans for audit: JSONL and Parquet, with Spark's column name. Memory holds one chunk, the
+ * compressed list, and bounded tallies.
  */
-import { gzipSync } from 'node:zlib';
-import { parquetWriteBuffer } from 'hyparquet-writer';
 import { ScanIncompleteError } from '#shared/errors.ts';
-import { writeOperation } from '#shared/iceberg/file-kind.ts';
-import { recordedPath } from '#shared/identity/references.ts';
 import { artefact } from '#shared/run/artefacts.ts';
-import type { KeyResult } from '#shared/run/outcomes.ts';
-import type { ObjectRef, Plan } from '#shared/run/plan.ts';
+import type { ObjectRef } from '#shared/run/plan.ts';
 import type { CandidateLine } from '#shared/run/receipts.ts';
+import { readOutcome } from '#shared/run/settle-batch.ts';
 import type { Gathered } from './gather.ts';
+import { type BatchResults, MOST_PARQUET_ROWS, OrphanWalk } from './orphan-walk.ts';
 import type { NamedTally, OriginTally, SampleFile } from './report/report-view.ts';
 
-/** Rows in one Parquet file; beyond it the JSONL list is the only one. */
-const MOST_PARQUET_ROWS = 500_000;
+/** Rows in the JSONL list, which is held compressed until it is written. */
 const MOST_LISTED = 5_000_000;
-const MOST_SAMPLE = 2000;
-const MOST_ORIGINS = 200;
-const DAY_MS = 86_400_000;
-
-const AGES: readonly (readonly [string, number])[] = [
-  ['under 7 days', 7],
-  ['7 to 30 days', 30],
-  ['30 to 90 days', 90],
-  ['90 days to a year', 365],
-  ['over a year', Number.POSITIVE_INFINITY],
-];
-const SIZES: readonly (readonly [string, number])[] = [
-  ['under 64 KiB', 2 ** 16],
-  ['64 KiB to 1 MiB', 2 ** 20],
-  ['1 to 16 MiB', 2 ** 24],
-  ['16 to 128 MiB', 2 ** 27],
-  ['128 MiB to 1 GiB', 2 ** 30],
-  ['over 1 GiB', Number.POSITIVE_INFINITY],
-];
 
 export interface OrphanLists {
   readonly first: readonly CandidateLine[];
@@ -47,28 +24,25 @@ export interface OrphanLists {
   readonly warnings: readonly string[];
 }
 
-interface Running {
-  files: number;
-  bytes: number;
-}
-
 export async function writeOrphanLists(gathered: Gathered): Promise<OrphanLists> {
   const { artefacts, planArtefacts, plan, seal, outcomes } = gathered;
   const empty = { first: [], sample: [], ages: [], sizes: [], origins: [], lists: [], warnings: [] };
   if (plan === undefined || seal === undefined || seal.batches.length === 0) return empty;
-  const results = outcomes.length > 0 ? resultsOf(gathered) : undefined;
-  const walk = new Walk(plan, Date.parse(seal.t0), results);
+  const walk = new OrphanWalk(plan, Date.parse(seal.t0));
   const warnings: string[] = [];
-  for (const chunk of seal.batches.flatMap((batch) => batch.chunks)) {
+  for (const { batch, chunks } of seal.batches) {
     if (walk.rows >= MOST_LISTED) {
       warnings.push(
         `The lists of the report hold the first ${MOST_LISTED} orphans; all of them stand in the candidate chunks.`,
       );
       break;
     }
-    const lines = await readChunk(planArtefacts, chunk);
-    if (lines === undefined) warnings.push(`Candidate chunk ${chunk.name} could not be read for the report.`);
-    else walk.take(lines);
+    const results = outcomes.length > 0 ? await resultsOf(artefacts, batch) : undefined;
+    for (const chunk of chunks) {
+      const lines = await readChunk(planArtefacts, chunk);
+      if (lines === undefined) warnings.push(`Candidate chunk ${chunk.name} could not be read for the report.`);
+      else walk.take(lines, results);
+    }
   }
   await artefacts.write(artefact.orphansJsonl, Buffer.concat(walk.compressed), walk.rows);
   const lists = [{ href: 'orphans.jsonl.gz', label: 'All orphans (JSONL, gzip)' }];
@@ -95,136 +69,8 @@ function readChunk(artefacts: Gathered['planArtefacts'], chunk: ObjectRef): Prom
   return artefacts.readNamedLines<CandidateLine>(chunk, ScanIncompleteError).catch(() => undefined);
 }
 
-/** What became of keys that were not simply deleted. */
-function resultsOf({
-  outcomes,
-}: Gathered): ReadonlyMap<
-  string,
-  { readonly result: KeyResult; readonly code?: string; readonly version_id?: string }
-> {
-  return new Map(outcomes.flatMap((outcome) => outcome.keys.map((entry) => [`${outcome.bucket}/${entry.key}`, entry])));
-}
-
-class Walk {
-  rows = 0;
-  readonly first: CandidateLine[] = [];
-  readonly sample: SampleFile[] = [];
-  readonly compressed: Buffer[] = [];
-  readonly #plan: Plan;
-  readonly #t0: number;
-  readonly #results: ReturnType<typeof resultsOf> | undefined;
-  readonly #ages = AGES.map(() => ({ files: 0, bytes: 0 }));
-  readonly #sizes = SIZES.map(() => ({ files: 0, bytes: 0 }));
-  readonly #origins = new Map<string, Running & { first: string; last: string; example: string }>();
-  readonly #columns = {
-    path: [] as string[],
-    size: [] as bigint[],
-    modified: [] as Date[],
-    kind: [] as string[],
-    outcome: [] as string[],
-  };
-
-  constructor(plan: Plan, t0: number, results: ReturnType<typeof resultsOf> | undefined) {
-    this.#plan = plan;
-    this.#t0 = t0;
-    this.#results = results;
-  }
-
-  take(lines: readonly CandidateLine[]): void {
-    let text = '';
-    for (const line of lines) {
-      const path = recordedPath(line.bucket, line.key, this.#plan.identity);
-      const entry = this.#results?.get(`${line.bucket}/${line.key}`);
-      const outcome = this.#results === undefined ? undefined : (entry?.result ?? 'deleted');
-      text += `${JSON.stringify({
-        orphan_file_location: path,
-        size_bytes: line.size,
-        last_modified: line.last_modified,
-        kind: line.kind,
-        etag: line.etag,
-        ...(outcome === undefined ? {} : { outcome }),
-        ...(entry?.code === undefined ? {} : { error: entry.code }),
-        ...(entry?.version_id === undefined ? {} : { version_id: entry.version_id }),
-      })}\n`;
-      this.#count(line, path, outcome);
-    }
-    // Members of a gzip file may follow each other: nothing but their compressed bytes is held.
-    this.compressed.push(gzipSync(text));
-  }
-
-  #count(line: CandidateLine, path: string, outcome: string | undefined): void {
-    this.rows++;
-    if (this.first.length < 20) this.first.push(line);
-    if (this.sample.length < MOST_SAMPLE) {
-      const file = { path, bytes: line.size, last_modified: line.last_modified, kind: line.kind };
-      this.sample.push(outcome === undefined ? file : { ...file, outcome });
-    }
-    const days = (this.#t0 - Date.parse(line.last_modified)) / DAY_MS;
-    grow(this.#ages[AGES.findIndex(([, limit]) => days < limit)], line.size);
-    grow(this.#sizes[SIZES.findIndex(([, limit]) => line.size < limit)], line.size);
-    this.#origin(line, path);
-    if (this.rows > MOST_PARQUET_ROWS) return;
-    this.#columns.path.push(path);
-    this.#columns.size.push(BigInt(line.size));
-    this.#columns.modified.push(new Date(line.last_modified));
-    this.#columns.kind.push(line.kind);
-    this.#columns.outcome.push(outcome ?? '');
-  }
-
-  #origin(line: CandidateLine, path: string): void {
-    const operation = writeOperation(line.key);
-    if (operation === null) return;
-    const known = this.#origins.get(operation);
-    if (known === undefined) {
-      if (this.#origins.size >= 20_000) return;
-      this.#origins.set(operation, {
-        files: 1,
-        bytes: line.size,
-        first: line.last_modified,
-        last: line.last_modified,
-        example: path,
-      });
-      return;
-    }
-    grow(known, line.size);
-    if (line.last_modified < known.first) known.first = line.last_modified;
-    if (line.last_modified > known.last) known.last = line.last_modified;
-  }
-
-  get ages(): NamedTally[] {
-    return AGES.map(([name], index) => ({ name, ...(this.#ages[index] as Running) }));
-  }
-
-  get sizes(): NamedTally[] {
-    return SIZES.map(([name], index) => ({ name, ...(this.#sizes[index] as Running) }));
-  }
-
-  get origins(): OriginTally[] {
-    return [...this.#origins]
-      .map(([name, tally]) => ({ name, writer: 'write operation', ...tally }))
-      .sort((left, right) => right.bytes - left.bytes)
-      .slice(0, MOST_ORIGINS);
-  }
-
-  parquet(): Buffer | undefined {
-    if (this.rows === 0 || this.rows > MOST_PARQUET_ROWS) return undefined;
-    const { path, size, modified, kind, outcome } = this.#columns;
-    return Buffer.from(
-      parquetWriteBuffer({
-        columnData: [
-          { name: 'orphan_file_location', data: path, type: 'STRING' },
-          { name: 'size_bytes', data: size, type: 'INT64' },
-          { name: 'last_modified', data: modified, type: 'TIMESTAMP' },
-          { name: 'kind', data: kind, type: 'STRING' },
-          { name: 'outcome', data: outcome, type: 'STRING' },
-        ],
-      }),
-    );
-  }
-}
-
-function grow(tally: Running | undefined, bytes: number): void {
-  if (tally === undefined) return;
-  tally.files++;
-  tally.bytes += bytes;
+/** What became of a batch's keys that were not simply deleted. */
+async function resultsOf(artefacts: Gathered['artefacts'], batch: number): Promise<BatchResults> {
+  const outcome = await readOutcome(artefacts, batch);
+  return outcome === undefined ? 'left' : new Map(outcome.keys.map((entry) => [entry.key, entry]));
 }

@@ -58,6 +58,8 @@ export const artefact = {
   intent: (batch: number, request: number) => `delete/${batch}/intent-${request}.json`,
   reply: (batch: number, request: number) => `delete/${batch}/reply-${request}.json`,
   outcome: (batch: number) => `delete/${batch}/outcome.json`,
+  /** What the record stage found out about a batch that was killed. */
+  settled: (batch: number) => `delete/${batch}/settled.json`,
 
   failureNote: (stage: string, item: string, nonce: string) => `failures/${stage}-${item}-${nonce}.json`,
   failureNotes: 'failures/',

@@ -4,9 +4,8 @@
  */
 import { PlanNotDeletableError } from '#shared/errors.ts';
 import { isStoreFault, type ObjectStore } from '#shared/storage/object-store.ts';
-import { artefact } from './artefacts.ts';
-import type { BatchOutcome } from './outcomes.ts';
 import type { RunArtefacts } from './run-artefacts.ts';
+import { readOutcome } from './settle-batch.ts';
 
 export interface Restored {
   readonly restored: number;
@@ -27,7 +26,7 @@ export async function restoreRun(
 ): Promise<Restored> {
   const counts = { restored: 0, alreadyGone: 0, covered: 0, unversioned: 0 };
   for (let batch = 0; batch < batches; batch++) {
-    const outcome = await artefacts.readJson<BatchOutcome>(artefact.outcome(batch));
+    const outcome = await readOutcome(artefacts, batch);
     if (outcome === undefined) continue;
     const markers = outcome.keys.filter((entry) => entry.result === 'deleted' && entry.version_id !== undefined);
     counts.unversioned += outcome.tallies.deleted.files - markers.length;
