@@ -3,12 +3,20 @@
  * assets and what the one-machine runtime starts.
  */
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join, relative } from 'node:path';
+import { homedir } from 'node:os';
+import { join, relative, sep } from 'node:path';
 import { FUNCTION_NAMES, type FunctionName } from '#shared/runtime/env.ts';
 
+/** Holds `functions` and `shared`: the checkout, or `dist` in the installed package. */
 export const PROJECT_DIR = join(import.meta.dirname, '..');
+
+/** The sources are TypeScript; the package holds what was compiled from them. */
+const EXTENSION = import.meta.filename.endsWith('.ts') ? '.ts' : '.js';
+
+/** The folder of packages that this one is installed in; undefined in a checkout. */
+const INSTALLED_IN = enclosingModules(PROJECT_DIR);
 
 /** `createRequire`: packages in CommonJS form call `require`, which an ES module does not have. */
 const BANNER =
@@ -17,14 +25,33 @@ const BANNER =
 export interface BundleOptions {
   /** Where bundles are kept, by the hash of their sources. */
   readonly cacheDir?: string;
-  /** Folder with `<function>/handler.ts`; the project's own unless a test brings others. */
+  /** Folder with a `handler` in each function's folder; the project's own unless a test brings others. */
   readonly functionsDir?: string;
 }
 
 export type Bundles = Readonly<Record<FunctionName, string>>;
 
+function enclosingModules(folder: string): string | undefined {
+  const parts = folder.split(sep);
+  const at = parts.lastIndexOf('node_modules');
+  return at < 0 ? undefined : parts.slice(0, at + 1).join(sep);
+}
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Beside the packages, or in the user's own cache where somebody else installed them. */
 export function defaultCacheDir(): string {
-  return join(PROJECT_DIR, 'node_modules', '.cache', 'icesweep');
+  const modules = INSTALLED_IN ?? join(PROJECT_DIR, 'node_modules');
+  const cache = join(modules, '.cache');
+  if (INSTALLED_IN === undefined || isWritable(existsSync(cache) ? cache : modules)) return join(cache, 'icesweep');
+  return join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'icesweep');
 }
 
 /** SHA-256 over names and contents of all files below the paths, in order of their names. */
@@ -46,17 +73,29 @@ function filesBelow(path: string): string[] {
     .sort();
 }
 
-/** What the bundles are made of. The lock file stands for the packages. */
+/**
+ * What stands for the packages that go into bundles: the lock file of the checkout, or what npm, pnpm and Yarn write about
+ * an installation.
+ */
+export function packagesText(): string {
+  const files =
+    INSTALLED_IN === undefined
+      ? [join(PROJECT_DIR, 'package-lock.json')]
+      : [
+          join(PROJECT_DIR, '..', 'package.json'),
+          ...['.package-lock.json', '../../lock.yaml', '.yarn-state.yml', '.yarn-integrity'].map((name) =>
+            join(INSTALLED_IN, name),
+          ),
+        ];
+  return files.map((file) => (existsSync(file) ? readFileSync(file, 'utf8') : '')).join('\0');
+}
+
 function sourceHash(functionsDir: string): string {
-  const lock = join(PROJECT_DIR, 'package-lock.json');
-  const packages = existsSync(lock) ? readFileSync(lock, 'utf8') : '';
-  return hashFiles([functionsDir, join(PROJECT_DIR, 'shared')], `${BANNER}${packages}`);
+  return hashFiles([functionsDir, join(PROJECT_DIR, 'shared')], `${BANNER}${packagesText()}`);
 }
 
 /** Bundles every function, or finds the bundles of an earlier call; answers each function's folder with `index.mjs`. */
 export function bundleFunctions(options: BundleOptions = {}): Bundles {
-  const shipped = join(PROJECT_DIR, 'bundles');
-  if (options.functionsDir === undefined && existsSync(shipped)) return foldersIn(shipped);
   const functionsDir = options.functionsDir ?? join(PROJECT_DIR, 'functions');
   const target = join(options.cacheDir ?? defaultCacheDir(), 'bundles', sourceHash(functionsDir));
   if (!existsSync(target)) build(functionsDir, target);
@@ -74,7 +113,10 @@ function build(functionsDir: string, target: string): void {
   const scratch = `${target}.${process.pid}`;
   mkdirSync(scratch, { recursive: true });
   esbuild.buildSync({
-    entryPoints: FUNCTION_NAMES.map((name) => ({ in: join(functionsDir, name, 'handler.ts'), out: `${name}/index` })),
+    entryPoints: FUNCTION_NAMES.map((name) => ({
+      in: join(functionsDir, name, `handler${EXTENSION}`),
+      out: `${name}/index`,
+    })),
     outdir: scratch,
     outExtension: { '.js': '.mjs' },
     absWorkingDir: PROJECT_DIR,

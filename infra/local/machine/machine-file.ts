@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join, relative } from 'node:path';
-import { defaultCacheDir, hashFiles, PROJECT_DIR } from '#infra/bundles.ts';
+import { defaultCacheDir, hashFiles, PROJECT_DIR, packagesText } from '#infra/bundles.ts';
 import type { MachineFile } from './types.ts';
 
 export interface MachineFileOptions {
@@ -31,10 +31,8 @@ function sources(functionsDir: string): string[] {
 }
 
 function hashOf(functionsDir: string): string {
-  const lock = join(PROJECT_DIR, 'package-lock.json');
   const bundler = ['.ts', '.js'].map((end) => join(PROJECT_DIR, `infra/bundles${end}`)).find(existsSync) as string;
-  const salt = [lock, bundler].map((file) => (existsSync(file) ? readFileSync(file, 'utf8') : '')).join('\0');
-  return hashFiles(sources(functionsDir), salt);
+  return hashFiles(sources(functionsDir), `${packagesText()}\0${readFileSync(bundler, 'utf8')}`);
 }
 
 /** Bundle folders are kept relative, so that the cache survives a move of the project. */
@@ -66,8 +64,6 @@ function removeStale(machines: string, keep: string): void {
  * neither CDK nor the bundler is loaded then.
  */
 export async function loadMachineFile(options: MachineFileOptions = {}): Promise<MachineFile> {
-  const shipped = join(PROJECT_DIR, 'machine');
-  if (options.functionsDir === undefined && existsSync(join(shipped, FILE))) return read(shipped);
   const machines = join(options.cacheDir ?? defaultCacheDir(), 'machines');
   const folder = join(machines, hashOf(options.functionsDir ?? join(PROJECT_DIR, 'functions')));
   if (existsSync(join(folder, FILE))) {
