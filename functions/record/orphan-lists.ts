@@ -49,7 +49,7 @@ export async function writeOrphanLists(gathered: Gathered): Promise<OrphanLists>
   const parquet = walk.parquet();
   if (parquet !== undefined) {
     await artefacts.write(artefact.orphansParquet, parquet, walk.rows);
-    lists.push({ href: 'orphans.parquet', label: 'All orphans (Parquet)' });
+    lists.push({ href: 'orphans/orphans.parquet', label: 'All orphans (Parquet)' });
   } else if (walk.rows > MOST_PARQUET_ROWS) {
     warnings.push(`No Parquet list was written: ${walk.rows} orphans are more than ${MOST_PARQUET_ROWS}.`);
   }

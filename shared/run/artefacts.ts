@@ -68,5 +68,5 @@ export const artefact = {
   summary: 'report/summary.json',
   report: 'report/report.html',
   orphansJsonl: 'report/orphans.jsonl.gz',
-  orphansParquet: 'report/orphans.parquet',
+  orphansParquet: 'report/orphans/orphans.parquet',
 } as const;
