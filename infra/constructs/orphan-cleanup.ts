@@ -1,7 +1,7 @@
 import { Duration, RemovalPolicy, Stack, Token } from 'aws-cdk-lib';
 import type { Dashboard, Metric, MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
-import { type Grant, type IGrantable, PermissionsBoundary, type Role } from 'aws-cdk-lib/aws-iam';
+import { type Grant, type IGrantable, PermissionsBoundary, type Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
@@ -59,6 +59,9 @@ export class OrphanCleanup extends Construct {
     // Wrong settings are told where they were written, not when the template is resolved.
     deploymentSettings(props, {});
 
+    // CloudWatch Logs asks the key itself, in its own name.
+    props.encryptionKey?.grantEncryptDecrypt(new ServicePrincipal(`logs.${Stack.of(this).region}.amazonaws.com`));
+
     const store = new RunStore(this, 'RunStore', {
       ...props,
       artefactRetention: props.artefactRetention ?? Duration.days(90),
@@ -75,7 +78,6 @@ export class OrphanCleanup extends Construct {
       stateMachine: this.stateMachine,
       window: props.scheduleWindow ?? Duration.hours(1),
       enabled: props.schedulesEnabled ?? true,
-      ...(props.encryptionKey === undefined ? {} : { encryptionKey: props.encryptionKey }),
     });
     const deadLetterQueue = this.#schedules.deadLetterQueue;
     new OutsideEvents(this, 'Events', {

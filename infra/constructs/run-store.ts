@@ -1,12 +1,11 @@
 import { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import {
   AttributeType,
-  Billing,
+  BillingMode,
   type ITable,
   ProjectionType,
-  TableClass,
-  TableEncryptionV2,
-  TableV2,
+  Table,
+  TableEncryption,
 } from 'aws-cdk-lib/aws-dynamodb';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { BlockPublicAccess, Bucket, BucketEncryption, type IBucket, ObjectOwnership } from 'aws-cdk-lib/aws-s3';
@@ -50,26 +49,24 @@ export class RunStore extends Construct {
     });
   }
 
-  #createTable(props: RunStoreProps): TableV2 {
-    return new TableV2(this, 'RunTable', {
+  /** A table of the older kind: one with replicas cannot have a key of yours where the region is not known at synthesis. */
+  #createTable(props: RunStoreProps): Table {
+    const table = new Table(this, 'RunTable', {
       partitionKey: { name: 'pk', type: AttributeType.STRING },
       sortKey: { name: 'sk', type: AttributeType.STRING },
-      globalSecondaryIndexes: [
-        {
-          indexName: STATUS_INDEX,
-          partitionKey: { name: 'status_pk', type: AttributeType.STRING },
-          sortKey: { name: 'status_sk', type: AttributeType.STRING },
-          projectionType: ProjectionType.ALL,
-        },
-      ],
-      billing: Billing.onDemand(),
-      tableClass: TableClass.STANDARD,
-      encryption:
-        props.encryptionKey === undefined
-          ? TableEncryptionV2.awsManagedKey()
-          : TableEncryptionV2.customerManagedKey(props.encryptionKey),
+      billingMode: BillingMode.PAY_PER_REQUEST,
+      ...(props.encryptionKey === undefined
+        ? { encryption: TableEncryption.AWS_MANAGED }
+        : { encryption: TableEncryption.CUSTOMER_MANAGED, encryptionKey: props.encryptionKey }),
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       removalPolicy: props.removalPolicy ?? RemovalPolicy.RETAIN,
     });
+    table.addGlobalSecondaryIndex({
+      indexName: STATUS_INDEX,
+      partitionKey: { name: 'status_pk', type: AttributeType.STRING },
+      sortKey: { name: 'status_sk', type: AttributeType.STRING },
+      projectionType: ProjectionType.ALL,
+    });
+    return table;
   }
 }

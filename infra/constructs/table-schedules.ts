@@ -1,6 +1,5 @@
 import { Duration, NestedStack, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { CfnSchedule, CfnScheduleGroup, type ScheduleExpression } from 'aws-cdk-lib/aws-scheduler';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import type { IStateMachine } from 'aws-cdk-lib/aws-stepfunctions';
@@ -16,7 +15,6 @@ export interface TableSchedulesProps {
   readonly stateMachine: IStateMachine;
   readonly window: Duration;
   readonly enabled: boolean;
-  readonly encryptionKey?: IKey;
 }
 
 /** One schedule per table, all in one group, spread over nested stacks. */
@@ -36,9 +34,8 @@ export class TableSchedules extends Construct {
       retentionPeriod: Duration.days(14),
       enforceSSL: true,
       removalPolicy: RemovalPolicy.DESTROY,
-      ...(props.encryptionKey === undefined
-        ? { encryption: QueueEncryption.SQS_MANAGED }
-        : { encryption: QueueEncryption.KMS, encryptionMasterKey: props.encryptionKey }),
+      // Not with a key of yours: EventBridge and Scheduler would both need a right to it.
+      encryption: QueueEncryption.SQS_MANAGED,
     });
     this.#role = new Role(this, 'Role', {
       assumedBy: new ServicePrincipal('scheduler.amazonaws.com', {
