@@ -1,4 +1,5 @@
 /** The table's gates, judged again on metadata that became current after the plan (DESIGN section 8). */
+import type { CatalogClaims } from '#shared/catalog/catalog.ts';
 import { GcDisabledError, TableChangedError, UnsupportedTableError } from '#shared/errors.ts';
 import type { TableMetadata } from '#shared/iceberg/types.ts';
 import { resolveLocation } from '#shared/identity/references.ts';
@@ -28,6 +29,15 @@ export function requireSameTable(plan: Plan, metadata: TableMetadata): void {
   if (metadata.encrypted) {
     throw new UnsupportedTableError('The table was encrypted during the run; its manifests cannot be read any more.');
   }
+}
+
+/** What the catalog says beside the pointer can only refuse. */
+export function requireClaimsAllow(claims: CatalogClaims): void {
+  const off = claims.gc_enabled.find((value) => value.trim().toLowerCase() !== 'true');
+  if (off === undefined) return;
+  throw new GcDisabledError(
+    `The catalog came to say gc.enabled=${off} during the run: other tables may use these files.`,
+  );
 }
 
 function placeOf(plan: Plan, location: string): string {

@@ -3,25 +3,20 @@
  * names that this plan has not read. Found by set difference of paths, never by sequence number or time.
  */
 import { type Catalog, type CurrentPointer, pointerLocations, samePointer } from '#shared/catalog/catalog.ts';
-import {
-  MetadataUnreadableError,
-  ScanIncompleteError,
-  ServiceUnavailableError,
-  TableChangedError,
-} from '#shared/errors.ts';
+import { MetadataUnreadableError, ScanIncompleteError, TableChangedError } from '#shared/errors.ts';
 import { distinctSorted, FingerprintList, fromBytes, toBytes } from '#shared/filter/fingerprints.ts';
 import type { KeyHasher } from '#shared/filter/key-hash.ts';
 import { forEachEntry } from '#shared/iceberg/manifest.ts';
 import { promisedEntries } from '#shared/iceberg/manifest-list.ts';
 import { directReferences } from '#shared/iceberg/reachability.ts';
-import type { ManifestFile, TableMetadata } from '#shared/iceberg/types.ts';
+import type { ManifestFile, Snapshot, TableMetadata } from '#shared/iceberg/types.ts';
 import { foldReference } from '#shared/identity/fold-key.ts';
 import { classifyReference } from '#shared/identity/references.ts';
+import { shapeError } from '#shared/runtime/shape-error.ts';
 import type { StagePorts } from '#shared/runtime/stage-ports.ts';
-import { isStoreFault, StoreError } from '#shared/storage/object-store.ts';
 import { artefact } from './artefacts.ts';
 import { readStopMarker, StageStoppedError } from './delete-marks.ts';
-import { requireSameTable } from './gates-recheck.ts';
+import { requireClaimsAllow, requireSameTable } from './gates-recheck.ts';
 import { assertLease, type LeaseTicket } from './lease.ts';
 import type { ObjectRef, Plan, ScanShard } from './plan.ts';
 import type { ScanReceipt } from './receipts.ts';
@@ -33,6 +28,8 @@ export const RECHECK_VALID_MS = 5000;
 const ROUNDS = 5;
 /** Manifest bytes that a recheck reads at most; more is a new run's work. */
 export const MOST_RECHECK_BYTES = 2 * 1024 ** 3;
+const MANIFESTS_AT_ONCE = 4;
+const RESERVE_MS = 60_000;
 const DELETED = 2;
 
 /** `delete/recheck/<digest>.json`: what one metadata file names beyond the plan. Shared by the batches of a run. */
@@ -41,6 +38,13 @@ interface StoredRecheck {
   readonly metadata_location: string;
   readonly fingerprints: ObjectRef;
   readonly manifests_read: number;
+}
+
+/** What the plan's scan has read. */
+interface PlanRead {
+  readonly read: ReadonlySet<string>;
+  /** Nothing was skipped: below every manifest list of the pinned metadata nothing is unread. */
+  readonly complete: boolean;
 }
 
 export interface RecheckSetup {
@@ -71,7 +75,7 @@ export class Rechecker {
   readonly #setup: RecheckSetup;
   #previous: CurrentPointer;
   #known = new Map<string, ReadonlySet<bigint>>();
-  #read: ReadonlySet<string> | undefined;
+  #read: PlanRead | undefined;
 
   constructor(setup: RecheckSetup) {
     this.#setup = setup;
@@ -91,6 +95,7 @@ export class Rechecker {
       await assertLease(ports, ticket);
       const asksAnew = this.#setup.first === true && round === 0;
       const pointer = asksAnew ? await catalog.currentMetadata() : await catalog.reread(this.#previous);
+      if (pointer !== this.#previous) requireClaimsAllow(pointer.claims);
       const fresh = await this.#subtract(pointer);
       const unchanged = samePointer(pointer, this.#previous);
       this.#previous = pointer;
@@ -163,20 +168,22 @@ export class Rechecker {
     const list = new FingerprintList();
     const add = (path: string) => this.#addKeys(path, list);
     for (const { path } of directReferences(metadata)) add(path);
-    const manifests = await manifestsOfAll(ports.tables, metadata.snapshots, plan.identity);
-    this.#read ??= await this.#manifestsRead();
-    let bytes = 0;
-    let read = 0;
-    for (const manifest of manifests.values()) {
+    const manifests = await manifestsOfAll(ports.tables, await this.#unreadSnapshots(metadata), plan.identity);
+    const { read } = await this.#planRead();
+    const fresh = [...manifests.values()].filter((manifest) => {
       add(manifest.manifestPath);
-      if (this.#read.has(manifest.manifestPath)) continue;
-      const body = await this.#manifestBody(manifest);
+      return !read.has(manifest.manifestPath);
+    });
+    let bytes = 0;
+    for await (const { manifest, body } of this.#bodies(fresh)) {
       bytes += body.length;
-      read++;
-      if (bytes > MOST_RECHECK_BYTES) {
-        throw new TableChangedError(`More than ${MOST_RECHECK_BYTES} bytes of new manifests came since the plan.`, {
-          next: 'Start a new run.',
-        });
+      if (bytes > MOST_RECHECK_BYTES || ports.budget.remainingMs() < RESERVE_MS) {
+        throw new TableChangedError(
+          `More manifests came since the plan than can be read: ${fresh.length}, over ${bytes} bytes.`,
+          {
+            next: 'Start a new run.',
+          },
+        );
       }
       const expectations = { entries: promisedEntries(manifest), length: manifest.manifestLength };
       forEachEntry(body, manifest.manifestPath, expectations, (status, _content, filePath, referencedDataFile) => {
@@ -185,7 +192,24 @@ export class Rechecker {
         if (referencedDataFile !== null) add(Buffer.from(referencedDataFile).toString('utf8'));
       });
     }
-    return { fingerprints: distinctSorted(list.sorted()), manifests: read };
+    return { fingerprints: distinctSorted(list.sorted()), manifests: fresh.length };
+  }
+
+  /** Snapshots whose manifest lists the plan has not read, or not with all that they name. */
+  async #unreadSnapshots(metadata: TableMetadata): Promise<readonly Snapshot[]> {
+    const { plan, ports } = this.#setup;
+    if (!(await this.#planRead()).complete) return metadata.snapshots;
+    const pinned = await loadMetadata(ports.tables, plan.pin.metadata_location, plan.identity);
+    const lists = new Set(pinned?.snapshots.map((snapshot) => snapshot.manifestList));
+    return metadata.snapshots.filter(({ manifestList }) => manifestList === undefined || !lists.has(manifestList));
+  }
+
+  async *#bodies(manifests: readonly ManifestFile[]): AsyncGenerator<{ manifest: ManifestFile; body: Buffer }> {
+    for (let start = 0; start < manifests.length; start += MANIFESTS_AT_ONCE) {
+      const group = manifests.slice(start, start + MANIFESTS_AT_ONCE);
+      const bodies = await Promise.all(group.map((manifest) => this.#manifestBody(manifest)));
+      for (const [index, body] of bodies.entries()) yield { manifest: group[index] as ManifestFile, body };
+    }
   }
 
   #addKeys(path: string, list: FingerprintList): void {
@@ -208,26 +232,35 @@ export class Rechecker {
     return object.body;
   }
 
+  async #planRead(): Promise<PlanRead> {
+    this.#read ??= await this.#manifestsRead();
+    return this.#read;
+  }
+
   /** Manifests that the plan's scan read to their end; skipped ones are not among them. */
-  async #manifestsRead(): Promise<ReadonlySet<string>> {
+  async #manifestsRead(): Promise<PlanRead> {
     const { plan, planArtefacts, planHash } = this.#setup;
     const read = new Set<string>();
+    let complete = plan.skipped_manifests.length === 0;
     for (let shard = 0; shard < plan.scan.shards; shard++) {
       const [body, receipt] = await Promise.all([
         planArtefacts.readJson<ScanShard>(artefact.scanShard(shard)),
         planArtefacts.readReceipt<ScanReceipt>(artefact.scanReceipt(shard), planHash, ScanIncompleteError),
       ]);
       // A lost list of what was read only means that more is read again.
-      if (body === undefined || receipt === undefined || body.manifests.length !== receipt.manifests_planned) continue;
+      if (body === undefined || receipt === undefined || body.manifests.length !== receipt.manifests_planned) {
+        complete = false;
+        continue;
+      }
+      complete &&= receipt.manifests_skipped.length === 0;
       const unread = new Set([...receipt.manifests_skipped, ...receipt.pending_not_avro]);
       for (const { path } of body.manifests) if (!unread.has(path)) read.add(path);
     }
-    return read;
+    return { read, complete };
   }
 }
 
-/** Errors after which no batch may go on: everything but a passing fault of a store. */
+/** Errors after which no batch may go on: everything but a passing fault of a store or service. */
 export function stopsTheStage(error: unknown): boolean {
-  if (error instanceof StoreError) return !isStoreFault(error, 'Throttled', 'Unavailable');
-  return !(error instanceof ServiceUnavailableError);
+  return shapeError(error).name !== 'ServiceUnavailableError';
 }
