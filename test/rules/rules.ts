@@ -89,7 +89,7 @@ const GATES: readonly SafetyRule[] = [
     file: 'shared/run/gates-table.ts',
     line: 'if (claimed === undefined || claimed === own) return undefined;',
     without: 'if (own !== null) return undefined;',
-    suite: [unit('gates-table'), unit('catalog-rest')],
+    suite: [unit('gates-claims')],
   },
   {
     name: 'other table formats beside the data, at the plan',
@@ -138,7 +138,7 @@ const GATES: readonly SafetyRule[] = [
     file: 'functions/plan/later-roots.ts',
     line: 'further.has(`${file.bucket}/${file.key}`) || hasHigherVersion(table, file);',
     without: 'further.has(`${file.bucket}/${file.key}`);',
-    suite: [unit('plan-later-roots')],
+    suite: [pipeline('rule-references')],
   },
   {
     name: 'later metadata files by the time they were written',
@@ -516,7 +516,7 @@ const LISTING: readonly SafetyRule[] = [
     file: 'shared/filter/shard-file.ts',
     line: 'if (bytes.length !== expected) fail(`has ${bytes.length} bytes, its header promises ${expected}`);',
     without: '',
-    suite: [unit('filter-shard-file')],
+    suite: [unit('filter-shard-header')],
   },
   {
     name: 'filter shards: salt',
@@ -530,7 +530,7 @@ const LISTING: readonly SafetyRule[] = [
     file: 'shared/filter/shard-file.ts',
     line: 'if (!(rate <= 2 * TARGET_FPP))',
     without: 'if (false)',
-    suite: [unit('filter-shard-file')],
+    suite: [unit('filter-shard-header')],
   },
   {
     name: 'filter shards: a receipt for each',
@@ -594,7 +594,7 @@ const LISTING: readonly SafetyRule[] = [
     file: 'functions/plan/pin-table.ts',
     line: "if (operation === 'replace') return false;",
     without: '',
-    suite: [unit('plan-later-roots')],
+    suite: [unit('plan-writer-time')],
   },
   {
     name: 'waiting writers: an upload carries its start time',
@@ -991,7 +991,7 @@ const DELETING: readonly SafetyRule[] = [
     name: 'ETag condition',
     file: 'functions/delete/send-delete.ts',
     line: 'lines.map(({ key, etag }) => (conditional && etag !==',
-    without: 'lines.map(({ key, etag }) => (conditional && key === '' && etag !==',
+    without: 'lines.map(({ key, etag }) => (conditional && key.length < 0 && etag !==',
     suite: [pipeline('rule-conditions')],
   },
   {
@@ -1020,14 +1020,14 @@ const DELETING: readonly SafetyRule[] = [
     file: 'functions/delete/batch-run.ts',
     line: 'const found = await settleLostReply(store, sealed.bucket, keys.linesOf(intent.keys), versioned);',
     without: 'const found = { settled: [], reads: versioned && settleLostReply === undefined ? 1 : 0 };',
-    suite: [pipeline('delete-requests')],
+    suite: [pipeline('rule-conditions')],
   },
   {
     name: 'a batch leaves its outcome once',
     file: 'functions/delete/delete-batch.ts',
     line: "if (done !== undefined) return { done: true, next: '', wait_seconds: 0 };",
     without: 'void done;',
-    suite: [pipeline('delete-requests')],
+    suite: [pipeline('rule-conditions')],
   },
   {
     name: 'an empty reply is no success',
