@@ -21,6 +21,7 @@ export interface StatManifestOptions {
 }
 
 const BLOCK_BYTES = 64_000;
+const TEXT = 'bound-of';
 const SYNC = Buffer.from('icesweep-marker!');
 
 const map = (key: number, value: number, valueType: string) => [
@@ -60,6 +61,8 @@ const SCHEMA = {
           { name: 'record_count', type: 'long', 'field-id': 103 },
           { name: 'file_size_in_bytes', type: 'long', 'field-id': 104 },
           { name: 'column_sizes', type: map(117, 118, 'long'), 'field-id': 108 },
+          { name: 'value_counts', type: map(119, 120, 'long'), 'field-id': 109 },
+          { name: 'null_value_counts', type: map(121, 122, 'long'), 'field-id': 110 },
           { name: 'lower_bounds', type: map(126, 127, 'bytes'), 'field-id': 125 },
           { name: 'upper_bounds', type: map(129, 130, 'bytes'), 'field-id': 128 },
           { name: 'referenced_data_file', type: ['null', 'string'], 'field-id': 143 },
@@ -73,7 +76,7 @@ const SCHEMA = {
 export function statManifest(entries: Iterable<StatEntry>, options: StatManifestOptions = {}): Buffer {
   const codec = options.codec ?? 'deflate';
   const parts = [header(codec), SYNC];
-  const block = Buffer.allocUnsafe(BLOCK_BYTES * 2 + (options.columns ?? 0) * 64 + 65_536);
+  const block = Buffer.allocUnsafe(BLOCK_BYTES * 2 + (options.columns ?? 0) * 128 + 65_536);
   let length = 0;
   let count = 0;
   const flush = () => {
@@ -162,27 +165,35 @@ class Statistics {
   write(block: Buffer, start: number): number {
     let at = start;
     if (this.#columns === 0) {
-      block.fill(0, at, at + 3);
-      return at + 3;
+      block.fill(0, at, at + 5);
+      return at + 5;
     }
     at = this.#array(block, at, (index) => writeVarint(block, index, 2 * (500_000 + (this.#next() % 4096))));
-    for (let bounds = 0; bounds < 2; bounds++) at = this.#array(block, at, (index) => this.#bound(block, index));
+    const rows = 2 * (100_000 + (this.#next() % 65_536));
+    at = this.#array(block, at, (index) => writeVarint(block, index, rows));
+    at = this.#array(block, at, (index) => writeVarint(block, index, 2 * (this.#next() % 100)));
+    for (let bounds = 0; bounds < 2; bounds++) {
+      at = this.#array(block, at, (index, column) => this.#bound(block, index, column));
+    }
     return at;
   }
 
-  #array(block: Buffer, start: number, value: (at: number) => number): number {
+  #array(block: Buffer, start: number, value: (at: number, column: number) => number): number {
     block[start] = 2;
     let at = writeVarint(block, start + 1, this.#columns * 2);
-    for (let column = 1; column <= this.#columns; column++) at = value(writeVarint(block, at, column * 2));
+    for (let column = 1; column <= this.#columns; column++) at = value(writeVarint(block, at, column * 2), column);
     block[at++] = 0;
     return at;
   }
 
-  #bound(block: Buffer, start: number): number {
-    const at = writeVarint(block, start, 8 * 2);
+  /** Numbers of eight bytes, texts of sixteen: every other column. */
+  #bound(block: Buffer, start: number, column: number): number {
+    const length = column % 2 === 0 ? 8 : 16;
+    const at = writeVarint(block, start, length * 2);
     block.writeUInt32LE(this.#next(), at);
     block.writeUInt32LE(0, at + 4);
-    return at + 8;
+    if (length === 16) block.write(TEXT, at + 8, 'latin1');
+    return at + length;
   }
 
   #next(): number {

@@ -91,6 +91,8 @@ static void read_entry(const uint8_t **p) {
   varint(p);
   varint(p);
   skip_map(p, 0);
+  skip_map(p, 0);
+  skip_map(p, 0);
   skip_map(p, 1);
   skip_map(p, 1);
   if (varint(p) == 1) skip_bytes(p);
