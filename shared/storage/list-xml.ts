@@ -95,7 +95,8 @@ class Cursor {
     const name = text.slice(this.#at + 1, end);
     this.#at = end + 1;
     // With an attribute or a space it would match no known name, and its object be passed over.
-    if (/^(?:Contents|CommonPrefixes|Key|Prefix)[\s/]/.test(name)) throw broken(`the tag <${name}>`);
+    if (/^(?:Contents|CommonPrefixes|Key|Prefix|Size|LastModified|ETag)[\s/]/.test(name))
+      throw broken(`the tag <${name}>`);
     return name;
   }
 
@@ -196,20 +197,24 @@ function finish(
 
 function readObject(cursor: Cursor): RawObject {
   let key: string | undefined;
-  let size = Number.NaN;
-  let modified = Number.NaN;
-  let etag = '';
+  let size: number | undefined;
+  let modified: number | undefined;
+  let etag: string | undefined;
   for (let name = cursor.child('Contents'); name !== null; name = cursor.child('Contents')) {
-    if (name === 'Key') {
-      if (key !== undefined) throw broken('an object has two keys');
-      key = cursor.value(name);
-    } else if (name === 'Size') size = readSize(cursor.value(name));
-    else if (name === 'LastModified') modified = Date.parse(cursor.value(name));
-    else if (name === 'ETag') etag = cursor.value(name);
+    if (name === 'Key') key = once(key, cursor.value(name), name);
+    else if (name === 'Size') size = once(size, readSize(cursor.value(name)), name);
+    else if (name === 'LastModified') modified = once(modified, Date.parse(cursor.value(name)), name);
+    else if (name === 'ETag') etag = once(etag, cursor.value(name), name);
     else cursor.skip(name);
   }
   if (key === undefined) throw broken('an object has no key');
-  return { Key: key, Size: size, LastModified: new Date(modified), ETag: etag };
+  return { Key: key, Size: size ?? Number.NaN, LastModified: new Date(modified ?? Number.NaN), ETag: etag ?? '' };
+}
+
+/** The value, unless there is one already: which of two holds is not ours to choose. */
+function once<T>(earlier: T | undefined, value: T, name: string): T {
+  if (earlier !== undefined) throw broken(`${name} stands twice in one entry`);
+  return value;
 }
 
 function readSize(text: string): number {
@@ -220,7 +225,7 @@ function readSize(text: string): number {
 function readPrefix(cursor: Cursor): { Prefix: string } {
   let prefix: string | undefined;
   for (let name = cursor.child('CommonPrefixes'); name !== null; name = cursor.child('CommonPrefixes')) {
-    if (name === 'Prefix') prefix = cursor.value(name);
+    if (name === 'Prefix') prefix = once(prefix, cursor.value(name), name);
     else cursor.skip(name);
   }
   if (prefix === undefined) throw broken('a common prefix is empty');
