@@ -20,6 +20,9 @@ const THROTTLES = new Set(['SlowDown', 'ServiceUnavailable', 'ThrottlingExceptio
 const GONE = new Set(['NoSuchKey', 'NotFound', 'NoSuchVersion']);
 const CHANGED = new Set(['PreconditionFailed', 'ConditionalRequestConflict']);
 
+const MANY_DENIED = 10;
+const GRANT_DELETE = 'Grant s3:DeleteObject and s3:GetObject under the roots of the table.';
+
 /** Characters that XML 1.0 cannot carry: such keys travel in the URL of a single delete. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the control characters are the point of this pattern.
 const NOT_IN_XML = /[\u0000-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
@@ -73,6 +76,7 @@ export async function sendSingles(
       } else settled.push({ key, result: 'failed', code: error.code });
     }
   }
+  stopWhereAllDenied(settled, lines);
   return { settled, again, throttled, unavailable: again.length === lines.length && !throttled };
 }
 
@@ -111,13 +115,20 @@ function readReply(reply: DeleteReply, lines: readonly CandidateLine[]): SentReq
     } else if (done !== undefined) settled.push(deletedKey(key, done.versionId, done.deleteMarker));
     else again.push(key);
   }
-  const denied = settled.filter((entry) => entry.code === 'AccessDenied');
-  if (denied.length === lines.length && lines.length > 0) {
-    throw new AccessDeniedError(`Deleting each of ${lines.length} keys was denied, ${lines[0]?.key} among them.`, {
-      next: 'Grant s3:DeleteObject and s3:GetObject under the roots of the table.',
-    });
-  }
+  stopWhereAllDenied(settled, lines);
   return { settled, again, throttled, unavailable: false };
+}
+
+/**
+ * A whole request denied is a missing permission: more requests would be denied as well. A few keys may be denied by a policy
+ * of their own; they count as failed, and the record tells whether anything was deleted at all.
+ */
+function stopWhereAllDenied(settled: readonly SettledKey[], lines: readonly CandidateLine[]): void {
+  const denied = settled.filter((entry) => entry.code === 'AccessDenied');
+  if (denied.length < lines.length || lines.length < MANY_DENIED) return;
+  throw new AccessDeniedError(`Deleting each of ${lines.length} keys was denied, ${lines[0]?.key} among them.`, {
+    next: GRANT_DELETE,
+  });
 }
 
 function deletedKey(key: string, versionId: string | undefined, marker: boolean | undefined): SettledKey {

@@ -1,5 +1,12 @@
 /** The record stage: tells truthfully how a run ended, gives the lease back, and says so to everybody who asked. */
-import { DeletesFailedError, exitCodeOf, type Verdict, verdictOfError } from '#shared/errors.ts';
+import {
+  AccessDeniedError,
+  DeletesFailedError,
+  exitCodeOf,
+  type IcesweepError,
+  type Verdict,
+  verdictOfError,
+} from '#shared/errors.ts';
 import { artefact, runPrefix } from '#shared/run/artefacts.ts';
 import { StageStoppedError } from '#shared/run/delete-marks.ts';
 import { releaseLease, ticketOf } from '#shared/run/lease.ts';
@@ -64,20 +71,25 @@ function deletedVerdict(gathered: Gathered): Verdict {
     gathered.outcomes.reduce((total, outcome) => total + outcome.tallies[result].files, 0);
   const open = count('failed') + count('unknown') + count('left');
   const settled = count('deleted') + count('absent') + count('rescued') + count('changed');
-  if (settled === 0 && count('failed') + count('unknown') > 0) {
-    const codes = gathered.outcomes.flatMap((outcome) => Object.keys(outcome.codes));
-    throw new DeletesFailedError(
-      `None of ${open} files could be deleted (${[...new Set(codes)].join(', ') || 'no answer'}).`,
-      {
-        next: nextStepOf('DeletesFailedError'),
-      },
-    );
-  }
-  if (settled === 0 && open > 0 && gathered.notes.length > 0) {
-    const [note] = gathered.notes;
-    throw new DeletesFailedError(`No batch could be deleted: ${note?.error}: ${note?.message}`);
+  if (settled === 0 && count('failed') + count('unknown') > 0) throw noneDeleted(gathered, open);
+  // Notes of earlier stages tell of attempts that a retry mended.
+  const note = gathered.notes.find((candidate) => candidate.stage === 'delete');
+  if (settled === 0 && open > 0 && note !== undefined) {
+    throw new DeletesFailedError(`No batch could be deleted: ${note.error}: ${note.message}`);
   }
   return open > 0 ? 'PARTIAL' : 'DELETED';
+}
+
+function noneDeleted(gathered: Gathered, files: number): IcesweepError {
+  const codes = [...new Set(gathered.outcomes.flatMap((outcome) => Object.keys(outcome.codes)))];
+  if (codes.length === 1 && codes[0] === 'AccessDenied') {
+    return new AccessDeniedError(`Deleting each of ${files} keys was denied.`, {
+      next: 'Grant s3:DeleteObject and s3:GetObject under the roots of the table.',
+    });
+  }
+  return new DeletesFailedError(`None of ${files} files could be deleted (${codes.join(', ') || 'no answer'}).`, {
+    next: nextStepOf('DeletesFailedError'),
+  });
 }
 
 function quietVerdict(event: RecordEvent, run: RunState): Verdict {

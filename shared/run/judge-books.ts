@@ -115,12 +115,17 @@ function balanceLists(plan: Plan, items: readonly ListItem[], lists: readonly Li
     let reached: string | null = null;
     let open = true;
     for (const receipt of mine) {
-      if (!open || receipt.after !== reached) break;
+      if (!open || receipt.after !== reached) {
+        open = true;
+        break;
+      }
       reached = receipt.through;
       open = receipt.through !== null;
     }
     if (mine.length === 0 || open || mine.at(-1)?.through !== null) {
-      throw new ListingIncompleteError(`The listing of s3://${root.bucket}/${root.prefix} has a gap; start a new run.`);
+      throw new ListingIncompleteError(
+        `The listing of s3://${root.bucket}/${root.prefix} has a gap or an overlap; start a new run.`,
+      );
     }
   }
 }

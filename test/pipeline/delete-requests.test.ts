@@ -131,6 +131,36 @@ test('DA-11 all keys denied is a failed run that names the permission', async ()
   assert.match(failure?.cause ?? '', /s3:DeleteObject/);
 });
 
+test('DA-11 a key that is denied by a policy of its own fails alone, also as the only key of its request', async () => {
+  const { world, orphans } = await orphanWorld(3);
+  world.tables.options = {
+    ...world.tables.options,
+    keyError: (key) => (key === orphans[2] ? 'AccessDenied' : undefined),
+  };
+
+  const { record } = await world.run({ ...ALLOW_ALL, delete_batch_size: 2 });
+
+  assert.equal(record.verdict, 'PARTIAL');
+  assert.deepEqual([record.deleted_files_count, record.failed_deletions_count], [2, 1]);
+});
+
+test('DA-11 a request of many keys, all of them denied, ends the stage at once', async () => {
+  const { world } = await orphanWorld(30);
+  let requests = 0;
+  world.tables.options = {
+    ...world.tables.options,
+    keyError: () => 'AccessDenied',
+    onCall: ({ operation, keys, phase }) => {
+      if (operation === 'deleteObjects' && phase === 'before' && !keys?.[0]?.includes('probe')) requests++;
+    },
+  };
+
+  const { failure } = await world.run({ ...ALLOW_ALL, delete_batch_size: 10 });
+
+  assert.equal(failure?.error, 'AccessDeniedError');
+  assert.equal(requests, 1);
+});
+
 test('DA-11 a missing delete permission ends a deleting run before the scan', async () => {
   const { world } = await orphanWorld(3);
   const stages: string[] = [];
@@ -222,6 +252,22 @@ test('CO-09 what was submitted is deleted or accounted for, whatever the batch s
   const { record } = await world.run({ ...ALLOW_ALL, delete_batch_size: 2 });
 
   assert.equal(record.deleted_files_count + record.failed_deletions_count, orphans.length);
+});
+
+test('OR-16 a batch that runs short of time says so, and goes on where it stood', async () => {
+  const { world, orphans } = await orphanWorld(6);
+  let calls = 0;
+  // Enough for one request per call, whatever the Wait state would allow.
+  world.onStage = (stage) => {
+    if (stage === 'delete') calls++;
+    let left = stage === 'delete' ? 1 : Number.POSITIVE_INFINITY;
+    world.remainingMs = () => (left-- > 0 ? 900_000 : 30_000);
+  };
+
+  const { record } = await world.run({ ...ALLOW_ALL, delete_batch_size: 2, delete_cooldown_seconds: 0 });
+
+  assert.ok(calls >= 3, `${calls} calls`);
+  assert.equal(record.deleted_files_count, orphans.length);
 });
 
 test('OR-17 a cap ends the run PARTIAL with what remains, and the third run has none left', async () => {

@@ -249,4 +249,5 @@ test('the intervals of a root cover every key of it, once and in order', () => {
   assert.throws(listed([[DATA, null, g], [DATA, `${DATA}f`, null], rest]), gap(DATA));
   assert.throws(listed([[DATA, g, null], [DATA, null, g], rest]), gap(DATA));
   assert.throws(listed([[DATA, null, null], [DATA, g, `${DATA}h`], rest]), gap(DATA));
+  assert.throws(listed([[DATA, null, null], [DATA, null, null], rest]), gap(DATA));
 });
