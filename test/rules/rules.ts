@@ -138,7 +138,7 @@ const GATES: readonly SafetyRule[] = [
     file: 'functions/plan/later-roots.ts',
     line: 'further.has(`${file.bucket}/${file.key}`) || hasHigherVersion(table, file);',
     without: 'further.has(`${file.bucket}/${file.key}`);',
-    suite: [pipeline('rule-references')],
+    suite: [unit('plan-stale-pointer')],
   },
   {
     name: 'later metadata files by the time they were written',
