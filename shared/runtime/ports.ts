@@ -7,7 +7,7 @@ import { S3Store } from '#shared/storage/s3-store.ts';
 import { openRunEvents, openSecretsManager } from './aws-services.ts';
 import { openDeletingStore } from './deleting-store.ts';
 import { type AnyFunctionEnv, lambdaCredentials, readDeployment, secretFromEnvironment } from './env.ts';
-import { openExecutionDirectory } from './execution-directory.ts';
+import { LOCAL_CREDENTIALS, openExecutionDirectory } from './execution-directory.ts';
 import type { Clock, LogFields, StagePorts } from './stage-ports.ts';
 
 /** What a process keeps between invocations: clients and settings, nothing that was read from a table. */
@@ -45,7 +45,7 @@ export function openPorts(env: AnyFunctionEnv, warn: Warn): LongLivedPorts {
   const region = env.AWS_REGION;
   const dynamo = new DynamoDBClient({
     region,
-    ...(env.DYNAMODB_ENDPOINT === undefined ? {} : { endpoint: env.DYNAMODB_ENDPOINT }),
+    ...(env.DYNAMODB_ENDPOINT === undefined ? {} : { endpoint: env.DYNAMODB_ENDPOINT, credentials: LOCAL_CREDENTIALS }),
   });
   const tables = openStore(env.TABLE_S3_ENDPOINT, env);
   return {

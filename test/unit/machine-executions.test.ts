@@ -9,9 +9,6 @@ import { executionArn } from '#infra/local/machine/names.ts';
 import { openExecutionDirectory } from '#shared/runtime/execution-directory.ts';
 import { startScriptedMachine } from '#test/infra/scripted-machine.ts';
 
-process.env['AWS_ACCESS_KEY_ID'] ??= 'local';
-process.env['AWS_SECRET_ACCESS_KEY'] ??= 'local';
-
 function stateFolder(t: { after(clean: () => void): void }): string {
   const folder = mkdtempSync(join(tmpdir(), 'icesweep-executions-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));

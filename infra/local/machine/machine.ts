@@ -3,99 +3,23 @@ import { randomUUID } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { ExecutionAbortedError, ExecutionTimeoutError } from 'aws-local-stepfunctions';
-import { defaultCacheDir } from '#infra/bundles.ts';
 import { tableSegment } from '#shared/run/artefacts.ts';
 import { ExecutionRegister, type RegisterServer, serveRegister } from './executions.ts';
 import { errorOf, Interpreter } from './interpreter.ts';
 import { LambdaPool } from './lambda-pool.ts';
+import { LocalExecution } from './local-execution.ts';
 import { loadMachineFile } from './machine-file.ts';
-import { executionArn, functionArn, RUN_TABLE_NAME, STATE_MACHINE_ARN } from './names.ts';
+import { functionArn, STATE_MACHINE_ARN } from './names.ts';
 import { openRunTable, type RunTableServer } from './run-table.ts';
-import type {
-  Execution,
-  ExecutionEnd,
-  LocalFunction,
-  Machine,
-  MachineEvent,
-  MachineFile,
-  MachineOptions,
-} from './types.ts';
+import { handlerEnvironment, onThisMachine } from './surroundings.ts';
+import type { Execution, ExecutionEnd, Machine, MachineFile, MachineOptions } from './types.ts';
 import { openWorkObjects } from './work-objects.ts';
-
-/** In the order in which a run needs them. */
-const STAGES = ['plan', 'scan', 'build', 'list', 'evaluate', 'record', 'recheck', 'delete'];
-
-/** What the processes of the functions may see of this one's environment: where to find things, nothing of the person's. */
-const PASSED_ON = ['PATH', 'HOME', 'TMPDIR', 'TZ', 'SystemRoot', 'USERPROFILE', 'NODE_EXTRA_CA_CERTS'];
-
-function handlerEnvironment(options: MachineOptions): Record<string, string> {
-  const passed = PASSED_ON.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]));
-  return {
-    ...Object.fromEntries(passed),
-    // The embedded store takes any credentials, but the SDK does not sign without some.
-    AWS_ACCESS_KEY_ID: 'local',
-    AWS_SECRET_ACCESS_KEY: 'local',
-    AWS_EC2_METADATA_DISABLED: 'true',
-    NODE_COMPILE_CACHE: join(defaultCacheDir(), 'compiled'),
-    POWERTOOLS_TRACE_ENABLED: 'false',
-    ...options.environment,
-  };
-}
-
-/** The function's own variables, with the places of this machine in the place of the deployment's. */
-function onThisMachine(spec: LocalFunction, options: MachineOptions, table: string, register: string): LocalFunction {
-  const { endpoint, region } = options.tableS3;
-  return {
-    ...spec,
-    environment: {
-      ...spec.environment,
-      WORK_BUCKET: options.workS3.bucket,
-      WORK_S3_ENDPOINT: options.workS3.endpoint,
-      RUN_TABLE: RUN_TABLE_NAME,
-      DYNAMODB_ENDPOINT: table,
-      STEP_FUNCTIONS_ENDPOINT: register,
-      DEPLOYMENT: JSON.stringify(options.deployment),
-      SECRETS_FROM_ENVIRONMENT: 'true',
-      AWS_REGION: region ?? 'us-east-1',
-      ...(endpoint === undefined ? {} : { TABLE_S3_ENDPOINT: endpoint }),
-      DELETE_ROLE_ARN: '',
-      EVENT_BUS: '',
-    },
-  };
-}
 
 function nameFor(input: unknown): string {
   const table = (input as { table?: unknown } | null)?.table;
   const readable = typeof table === 'string' ? tableSegment(table).replace(/[^A-Za-z0-9_-]+/g, '-') : 'run';
   const time = new Date().toISOString().replace(/[-:]|\.\d+/g, '');
   return `${readable.slice(-50).replace(/^-+/, '')}-${time}-${randomUUID().slice(0, 6)}`;
-}
-
-class LocalExecution implements Execution {
-  readonly id: string;
-  readonly name: string;
-  readonly startDate = new Date();
-  readonly stopping = new AbortController();
-  readonly #listeners = new Set<(event: MachineEvent) => void>();
-  result: Promise<ExecutionEnd> = Promise.resolve({ status: 'FAILED', error: 'NotStarted', cause: '' });
-
-  constructor(name: string) {
-    this.name = name;
-    this.id = executionArn(name);
-  }
-
-  onEvent(listener: (event: MachineEvent) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  }
-
-  emit(event: MachineEvent): void {
-    for (const listener of this.#listeners) listener(event);
-  }
-
-  stop(): void {
-    this.stopping.abort();
-  }
 }
 
 class LocalMachine implements Machine {
@@ -158,7 +82,7 @@ class LocalMachine implements Machine {
       EvaluateRun: 'record',
       RecheckTable: 'delete',
     };
-    this.#pool.warm(functionArn(STAGES[0] as string));
+    this.#pool.warm(functionArn('plan'));
     execution.onEvent((event) => {
       const stage = event.type === 'entered' ? next[event.state] : undefined;
       if (stage !== undefined) this.#pool.warm(functionArn(stage));
