@@ -21,7 +21,11 @@ export class MadeUpBucket extends MemoryBucket {
     // A plan wants lengths; made-up manifests are alike.
     const length = table.manifest(0).length;
     this.seed('wh/t/metadata/snap-1.avro', manifestList(table, length), OLD_MS);
-    this.seed('wh/t/metadata/00001-6d5f1c0e-6a0b-4d58-8f0e-0c3b2a1d4e5f.metadata.json', Buffer.from(metadataJson()), OLD_MS);
+    this.seed(
+      'wh/t/metadata/00001-6d5f1c0e-6a0b-4d58-8f0e-0c3b2a1d4e5f.metadata.json',
+      Buffer.from(metadataJson()),
+      OLD_MS,
+    );
     for (const { key } of table.plannedManifests()) this.seed(key, length, OLD_MS);
   }
 
