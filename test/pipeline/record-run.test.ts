@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { artefact } from '#shared/run/artefacts.ts';
+import type { RunRecord } from '#shared/run/record.ts';
+import { findRecord, recentRecords, recordsOfTable } from '#shared/run/run-store.ts';
+import { storeFault } from '#test/support/memory-store.ts';
+import { ALLOW_ALL, orphanWorld } from '#test/support/orphan-world.ts';
+import { KilledError, type RunWorld } from '#test/support/run-world.ts';
+
+const PATH_TABLE = { table: 's3://b/wh/t', catalog: { type: 'path' } } as const;
+
+function leaseOwner(world: RunWorld): unknown {
+  return [...world.items.items.values()].find((item) => item.pk.startsWith('LEASE#'))?.['owner'];
+}
+
+test('a record is found by run, by table and by verdict, and its summary says the same', async () => {
+  const { world } = await orphanWorld(3);
+
+  const { record } = await world.run(ALLOW_ALL, 'swept');
+
+  assert.deepEqual(await findRecord(world.items, 'swept'), record);
+  assert.deepEqual(await recordsOfTable(world.items, PATH_TABLE), [record]);
+  assert.deepEqual(await recentRecords(world.items), [record]);
+  const { body } = await world.work.get('work', `${record.artefacts}/${artefact.summary}`);
+  assert.deepEqual(JSON.parse(body.toString()), record);
+});
+
+test('every verdict has its event, with the record in it', async () => {
+  const { world } = await orphanWorld(200);
+
+  await world.run({ ...ALLOW_ALL, dry_run: true }, 'dry');
+  await world.run({ max_orphan_percent: 20 }, 'refused');
+  await world.run({ ...ALLOW_ALL, max_files_per_run: 150 }, 'partial');
+  await world.run(ALLOW_ALL, 'swept');
+
+  assert.deepEqual(
+    world.events.map(({ type, detail }) => [type, detail['run_id'], detail['version']]),
+    [
+      ['Succeeded', 'dry', '1'],
+      ['Refused', 'refused', '1'],
+      ['Partial', 'partial', '1'],
+      ['Succeeded', 'swept', '1'],
+    ],
+  );
+});
+
+test('the lease is given back by a run that ended well, that was refused, and that was aborted', async () => {
+  const { world } = await orphanWorld(200);
+  await world.run({ max_orphan_percent: 20 }, 'refused');
+  assert.equal(leaseOwner(world), '');
+  world.onStage = (stage) => {
+    if (stage === 'delete') throw new KilledError('killed');
+  };
+  await assert.rejects(world.run(ALLOW_ALL, 'killed'), KilledError);
+  world.onStage = () => undefined;
+  assert.equal(leaseOwner(world), 'killed');
+
+  const record = await world.recordAbort('killed', ALLOW_ALL);
+
+  assert.equal(record.verdict, 'ABORTED');
+  assert.equal(record.dry_run, false);
+  assert.equal(leaseOwner(world), '');
+});
+
+test('an end from outside never replaces what a run told of itself', async () => {
+  const { world } = await orphanWorld(3);
+  const { record } = await world.run(ALLOW_ALL, 'swept');
+  const events = world.events.length;
+
+  const standing = await world.recordAbort('swept', ALLOW_ALL, Date.parse(record.started_at));
+
+  assert.deepEqual(standing, record);
+  assert.equal(world.events.length, events);
+  const { body } = await world.work.get('work', `${record.artefacts}/${artefact.summary}`);
+  assert.equal((JSON.parse(body.toString()) as RunRecord).verdict, 'DELETED');
+});
+
+test('the error of a record is that of the worker, not that of the map', async () => {
+  const { world } = await orphanWorld(3);
+  world.tables.options = {
+    ...world.tables.options,
+    onCall: ({ operation, phase }) => {
+      if (operation === 'list' && phase === 'before' && world.nowMs > 0 && listing) throw storeFault('AccessDenied');
+    },
+  };
+  let listing = false;
+  world.onStage = (stage) => {
+    listing = stage === 'list';
+  };
+
+  const { record, failure } = await world.run(ALLOW_ALL);
+
+  assert.equal(record.error, 'AccessDeniedError');
+  assert.equal(failure?.error, 'AccessDeniedError');
+  assert.match(record.next_step ?? '', /permission/);
+  assert.match(failure?.cause ?? '', /never redriven/);
+});
+
+test('a report that cannot be written hides nothing of how the run ended', async () => {
+  const { world } = await orphanWorld(3);
+  world.work.options = {
+    ...world.work.options,
+    onCall: ({ operation, key, phase }) => {
+      if (operation === 'put' && phase === 'before' && key.endsWith('report.html')) throw storeFault('BadRequest');
+    },
+  };
+
+  const { record } = await world.run(ALLOW_ALL);
+
+  assert.equal(record.verdict, 'DELETED');
+  assert.equal(record.report, null);
+  assert.match(record.warnings.join(' '), /report page could not be written/);
+});
+
+test('a mended fault of an earlier stage does not make a throttled-out run a failed one', async () => {
+  const { world } = await orphanWorld(3);
+  let faults = 1;
+  let stageNow = '';
+  world.onStage = (stage) => {
+    stageNow = stage;
+  };
+  world.tables.options = {
+    ...world.tables.options,
+    onCall: ({ operation, phase }) => {
+      if (phase !== 'before') return;
+      if (operation === 'list' && stageNow === 'list' && faults-- > 0) throw storeFault('Unavailable');
+      if (operation === 'deleteObjects' && stageNow === 'delete') throw storeFault('Throttled');
+    },
+  };
+
+  const { record } = await world.run(ALLOW_ALL);
+
+  assert.equal(record.verdict, 'PARTIAL');
+  assert.equal(record.remaining_files_count, 3);
+});
