@@ -3,8 +3,8 @@
  * that a listing lost is not deleted, but one that it repeats or misplaces would break every count.
  */
 import { AccessDeniedError, ListingIncompleteError } from '#shared/errors.ts';
+import { compareKeys } from '#shared/storage/key-order.ts';
 import { type ListedObject, type ListPage, type ObjectStore, StoreError } from '#shared/storage/object-store.ts';
-import { compareKeys } from './key-order.ts';
 
 export interface Interval {
   readonly after: string | null;

@@ -1,7 +1,8 @@
 /** Finds a raw key at which the rest of an interval can be cut in two, by asking the store what follows a guess. */
+
+import { compareKeys } from '#shared/storage/key-order.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { type Interval, type Place, requestPage } from './interval-pages.ts';
-import { compareKeys } from './key-order.ts';
 
 const PROBES = 8;
 /** Printable ASCII: what names are nearly always made of. Other names make the halves uneven, never wrong. */

@@ -41,7 +41,9 @@ export function listStatements(
   action = 's3:ListBucket',
   sid = 'ListTables',
 ): PolicyStatement[] {
-  const buckets = Map.groupBy(locations, (location) => location.bucket);
+  // Synthesis runs on the consumer's Node, which may lack `Map.groupBy`.
+  const buckets = new Map<string, TableLocation[]>();
+  for (const location of locations) buckets.set(location.bucket, [...(buckets.get(location.bucket) ?? []), location]);
   return [...buckets.values()].map((sameBucket, index) => {
     const prefixes = sameBucket.flatMap(({ prefix }) => (prefix === '' ? [] : [`${prefix}*`]));
     const everywhere = sameBucket.some(({ prefix }) => prefix === '');

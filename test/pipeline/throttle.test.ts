@@ -23,7 +23,11 @@ test('DA-12 SlowDown of single keys inside a 200 is back-pressure too', async ()
   const seen = new Set<string>();
   world.tables.options = {
     ...world.tables.options,
-    keyError: (key) => (seen.has(key) ? undefined : (seen.add(key), 'SlowDown')),
+    keyError: (key) => {
+      if (seen.has(key)) return undefined;
+      seen.add(key);
+      return 'SlowDown';
+    },
   };
 
   const { record } = await world.run(ALLOW_ALL);

@@ -1,9 +1,9 @@
 /** An S3-like store in this process, behind the port that the stages use, with faults and a virtual clock. */
 import { type BucketBackend, S3Refusal, type VersionMeta } from '#infra/local/s3/backend.ts';
-import { compareKeys } from '#infra/local/s3/byte-order.ts';
 import { listPage } from '#infra/local/s3/list-page.ts';
 import { MemoryBucket, type MemoryBucketOptions } from '#infra/local/s3/memory-bucket.ts';
 import type { RequestCounts } from '#shared/run/receipts.ts';
+import { compareKeys } from '#shared/storage/key-order.ts';
 import {
   type DeleteIdentifier,
   type DeleteReply,

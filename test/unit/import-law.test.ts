@@ -34,7 +34,7 @@ const laws: readonly Law[] = [
   { folder: 'shared/identity', forbidden: /^@aws-sdk|^@middy|^shared\/storage\/s3/ },
   { folder: 'shared/filter', forbidden: /^@aws-sdk|^@middy|^shared\/storage\/s3/ },
   // The demo writes its warehouse with the tests' table writer.
-  { folder: 'infra', forbidden: /^functions\//},
+  { folder: 'infra', forbidden: /^functions\// },
   { folder: 'infra/local', forbidden: /^test\//, except: (file) => file === 'infra/local/demo.ts' },
   { folder: 'infra/constructs', forbidden: /^test\/|^shared\/(iceberg|identity|filter|storage|catalog)\// },
 ];
@@ -45,7 +45,11 @@ for (const law of laws) {
     assert.ok(files.length > 0, `${law.folder} has no source files`);
     const broken = files
       .filter((file) => !(law.except?.(file) ?? false))
-      .flatMap((file) => imports(file).filter((name) => law.forbidden.test(name)).map((name) => `${file} → ${name}`));
+      .flatMap((file) =>
+        imports(file)
+          .filter((name) => law.forbidden.test(name))
+          .map((name) => `${file} → ${name}`),
+      );
     assert.deepEqual(broken, []);
   });
 }

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import { type Interval, IntervalReader } from '#functions/list/interval-pages.ts';
-import { compareKeys } from '#functions/list/key-order.ts';
 import { between } from '#functions/list/split-interval.ts';
 import { AccessDeniedError, ListingIncompleteError } from '#shared/errors.ts';
+import { compareKeys } from '#shared/storage/key-order.ts';
 import { type ListPage, type ListRequest, type ObjectStore, StoreError } from '#shared/storage/object-store.ts';
 
 const PLACE = { bucket: 'b', prefix: 'd/' };

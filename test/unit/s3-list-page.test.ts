@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { compareKeys } from '#infra/local/s3/byte-order.ts';
 import { listPage } from '#infra/local/s3/list-page.ts';
 import { MemoryBucket } from '#infra/local/s3/memory-bucket.ts';
+import { compareKeys } from '#shared/storage/key-order.ts';
 
 const key = fc.stringMatching(/^[ab/é😀\u{ffff}\u{10ffff}]{1,6}$/u);
 

@@ -7,6 +7,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { type BigIntStats, constants } from 'node:fs';
 import { copyFile, link, lstat, mkdir, open, rename, rm, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { compareKeys } from '#shared/storage/key-order.ts';
 import {
   type BucketBackend,
   type DeleteAnswer,
@@ -17,7 +18,6 @@ import {
   type StoredMeta,
   type VersionMeta,
 } from './backend.ts';
-import { compareKeys } from './byte-order.ts';
 import { DirectoryWalk } from './directory-walk.ts';
 import { isAbsence, refusalOf, writeRefusalOf } from './file-errors.ts';
 import { managedNames, type NameRule, plainNames } from './file-names.ts';

@@ -2,7 +2,7 @@
 import type { BigIntStats } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { compareKeys } from './byte-order.ts';
+import { compareKeys } from '#shared/storage/key-order.ts';
 import { isAbsence, refusalOf } from './file-errors.ts';
 import type { NameRule } from './file-names.ts';
 

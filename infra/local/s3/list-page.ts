@@ -1,6 +1,7 @@
 /** One page of a listing over a backend: prefix, delimiter, start-after and continuation as ListObjectsV2 has them. */
+
+import { compareKeys } from '#shared/storage/key-order.ts';
 import { type BucketBackend, S3Refusal, type StoredMeta } from './backend.ts';
-import { compareKeys } from './byte-order.ts';
 
 export interface PageRequest {
   readonly prefix: string;

@@ -1,5 +1,6 @@
 /** A bucket in memory, with versions and delete markers. */
 import { createHash } from 'node:crypto';
+import { compareKeys } from '#shared/storage/key-order.ts';
 import {
   type BucketBackend,
   type DeleteAnswer,
@@ -10,7 +11,6 @@ import {
   type StoredMeta,
   type VersionMeta,
 } from './backend.ts';
-import { compareKeys } from './byte-order.ts';
 
 interface Version {
   readonly versionId: string;
