@@ -123,7 +123,7 @@ test('nothing planned is never complete', () => {
         value.plan = { ...value.plan, scan: { ...value.plan.scan, shards } };
         value.scans = [];
       }),
-      scanIncomplete,
+      { ...scanIncomplete, message: /were planned/ },
     );
   }
 });
@@ -168,6 +168,13 @@ test('what was written for a range is what its filter merged', () => {
   }
   assert.throws(
     changed((value) => value.builds.reverse()),
+    filterMismatch,
+  );
+});
+
+test('a filter of another range is none of this one, though its numbers fit', () => {
+  assert.throws(
+    changed((value) => patch(value.builds, 1, { range: 0 })),
     filterMismatch,
   );
 });
@@ -250,4 +257,14 @@ test('the intervals of a root cover every key of it, once and in order', () => {
   assert.throws(listed([[DATA, g, null], [DATA, null, g], rest]), gap(DATA));
   assert.throws(listed([[DATA, null, null], [DATA, g, `${DATA}h`], rest]), gap(DATA));
   assert.throws(listed([[DATA, null, null], [DATA, null, null], rest]), gap(DATA));
+});
+
+test('the same prefix in another bucket is another root', () => {
+  assert.throws(
+    changed((value) => {
+      const other = { ...value.plan.roots[0]!, bucket: 'c' };
+      value.plan = { ...value.plan, roots: [...value.plan.roots, other] };
+    }),
+    { ...listingIncomplete, message: /s3:\/\/c\/wh\/t\/data\/ has a gap/ },
+  );
 });
