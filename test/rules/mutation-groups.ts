@@ -15,14 +15,19 @@ export const mutationGroups: readonly MutationGroup[] = [
     tests: unit('judge-books', 'judge-coverage', 'judge-identity', 'judge-thresholds', 'judge-edges'),
   },
   {
-    name: 'identity',
-    mutate: ['shared/identity/*.ts'],
-    tests: unit('identity-fold-key', 'identity-references'),
+    name: 'references',
+    mutate: ['shared/identity/references.ts', 'shared/identity/compiled-rules.ts'],
+    tests: unit('identity-references'),
+  },
+  {
+    name: 'folding',
+    mutate: ['shared/identity/fold-key.ts'],
+    tests: unit('identity-fold-key'),
   },
   {
     name: 'age',
     mutate: ['functions/list/file-class.ts'],
-    tests: unit('list-classes'),
+    tests: unit('list-classes', 'list-class-edges'),
   },
 ];
 
