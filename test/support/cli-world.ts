@@ -65,7 +65,7 @@ export async function cliWorld(extra = 0): Promise<CliWorld> {
   };
 }
 
-function filesBelow(folder: string): string[] {
+export function filesBelow(folder: string): string[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
