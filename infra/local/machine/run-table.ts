@@ -1,5 +1,5 @@
 /** The run table on disk: dynalite with the key schema and index of the synthesized template. */
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import type { AddressInfo, Server } from 'node:net';
 import { join } from 'node:path';
 import {
@@ -10,6 +10,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import dynalite from 'dynalite';
 import { STATUS_INDEX } from '#infra/constructs/names.ts';
+import { MisconfiguredError } from '#shared/errors.ts';
 import { DynamoItemTable } from '#shared/run/dynamo-item-table.ts';
 import type { ItemTable } from '#shared/run/item-table.ts';
 import { RUN_TABLE_NAME } from './names.ts';
@@ -23,13 +24,24 @@ export interface RunTableServer {
 /** Dynalite asks for credentials of any kind. */
 const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
 
-async function ensureTable(client: DynamoDBClient, input: Readonly<Record<string, unknown>>): Promise<void> {
+/** Long enough for a table that is being made; one that a kill left half made never becomes active. */
+const ACTIVE_WITHIN_MS = 2000;
+
+/** Makes the table where there is none; false where it is half made and stays so. */
+async function ensureTable(client: DynamoDBClient, input: Readonly<Record<string, unknown>>): Promise<boolean> {
+  const status = async () =>
+    (await client.send(new DescribeTableCommand({ TableName: RUN_TABLE_NAME }))).Table?.TableStatus;
   try {
-    await client.send(new DescribeTableCommand({ TableName: RUN_TABLE_NAME }));
+    await status();
   } catch (error) {
     if (!(error instanceof ResourceNotFoundException)) throw error;
     await client.send(new CreateTableCommand({ ...(input as object), TableName: RUN_TABLE_NAME } as never));
   }
+  for (const end = Date.now() + ACTIVE_WITHIN_MS; Date.now() < end; ) {
+    if ((await status()) === 'ACTIVE') return true;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return false;
 }
 
 /** Opens the records of a state folder. One process at a time: the store locks its files. */
@@ -37,6 +49,19 @@ export async function openRunTable(
   stateDir: string,
   createTableInput: Readonly<Record<string, unknown>>,
 ): Promise<RunTableServer> {
+  const opened = await tryOpen(stateDir, createTableInput);
+  if (opened !== undefined) return opened;
+  // A process was killed while it made the table: nothing can have been written to it, so it is made anew.
+  rmSync(join(stateDir, 'run-table'), { recursive: true, force: true });
+  const again = await tryOpen(stateDir, createTableInput);
+  if (again !== undefined) return again;
+  throw new MisconfiguredError(`The records in ${stateDir} cannot be opened.`, { next: 'Use another --state folder.' });
+}
+
+async function tryOpen(
+  stateDir: string,
+  createTableInput: Readonly<Record<string, unknown>>,
+): Promise<RunTableServer | undefined> {
   const path = join(stateDir, 'run-table');
   mkdirSync(path, { recursive: true });
   const server = dynalite({ path, createTableMs: 0 }) as Server & { listen: Server['listen'] };
@@ -51,7 +76,10 @@ export async function openRunTable(
     await new Promise<void>((resolve) => server.close(() => resolve()));
   };
   try {
-    await ensureTable(client, createTableInput);
+    if (!(await ensureTable(client, createTableInput))) {
+      await close();
+      return undefined;
+    }
   } catch (error) {
     await close();
     throw error;
