@@ -73,6 +73,12 @@ function millisecondsOf(text: string): number {
 }
 
 function checkPlanOptions(input: RunInput): void {
+  const narrowing = (['location', 'exclude'] as const).find((name) => input[name] !== undefined);
+  if (input.plan !== undefined && narrowing !== undefined) {
+    throw new InvalidInputError(`${narrowing} cannot narrow a plan that is sealed already.`, {
+      next: 'Leave it out, or plan again with it.',
+    });
+  }
   if (input.override !== undefined && input.plan === undefined) {
     throw new InvalidInputError('override belongs to a sealed plan; name the refused run as plan.');
   }
