@@ -17,7 +17,7 @@ export const mutationGroups: readonly MutationGroup[] = [
   {
     name: 'references',
     mutate: ['shared/identity/references.ts', 'shared/identity/compiled-rules.ts'],
-    tests: unit('identity-references'),
+    tests: unit('identity-references', 'identity-edges'),
   },
   {
     name: 'folding',
