@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { takeProcessLock } from '#infra/local/state/process-lock.ts';
-import { type CliWorld, cliWorld, LOCATION } from '#test/support/cli-world.ts';
+import { type CliWorld, cliWorld, LOCATION, runCli } from '#test/support/cli-world.ts';
 
 describe('the command line over a table in a directory', () => {
   let world: CliWorld;
@@ -114,6 +114,10 @@ describe('the command line over a table in a directory', () => {
     assert.match(readFileSync(page, 'utf8'), /^<!doctype html>/);
     assert.equal((await world.run('runs', '--html', fleet)).code, 0);
     assert.match(readFileSync(fleet, 'utf8'), /Tables by waste/);
+    const unwritable = await world.run('runs', '--html', '/no/where/fleet.html');
+    assert.match(unwritable.err, /^InvalidInputError: --html \/no\/where\/fleet.html cannot be written/);
+    assert.equal(unwritable.code, 64);
+    assert.match((await world.run('runs', 'db.other')).out, /^No runs of db.other yet/);
   });
 });
 
@@ -136,6 +140,13 @@ describe('bad input', () => {
     ],
     ['a table that needs a mount', () => ['plan', 'hdfs://nn/t'], 64, /InvalidInputError: .*--mount/],
     ['a directory without a table', ({ folder }) => ['plan', folder], 1, /TableNotFoundError: /],
+    [
+      'a port that is none',
+      () => ['plan', 's3://b/t', '--endpoint-url', 'http://h:99999'],
+      64,
+      /InvalidInputError: .*http/,
+    ],
+    ['a limit of nothing', () => ['runs', '--limit', '0'], 64, /InvalidInputError: --limit is a whole number/],
     ['an unknown run', () => ['delete', 'no-such-run', '--yes'], 64, /InvalidInputError: .*no-such-run/],
   ];
   for (const [what, args, code, message] of cases) {
@@ -150,6 +161,13 @@ describe('bad input', () => {
       assert.deepEqual(world.remaining(), before);
     });
   }
+
+  test('a blank state folder is not the working directory', async () => {
+    const { err, code } = await runCli(['runs', '--state='], world.folder);
+
+    assert.match(err, /^InvalidInputError: --state names no folder/);
+    assert.equal(code, 64);
+  });
 
   test('with --output json the error is the one document on standard output', async () => {
     const { out, code } = await world.run('plan', world.table, '--older-than', '1h', '--output', 'json');

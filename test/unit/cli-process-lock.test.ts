@@ -5,6 +5,7 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { takeProcessLock } from '#infra/local/state/process-lock.ts';
+import { isProcessAlive } from '#infra/local/state/processes.ts';
 
 let folder = '';
 beforeEach(() => {
@@ -36,6 +37,31 @@ describe('the lock of a state folder', () => {
     lock.release();
     assert.equal(existsSync(lockFile()), false);
     takeProcessLock(folder, 'icesweep plan u').release();
+  });
+
+  test('replaces a killed holder that nobody waited for', { skip: process.platform !== 'linux' }, async (t) => {
+    // The shell becomes a program that never waits for the child that it had before.
+    const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });
+    t.after(() => parent.kill('SIGKILL'));
+    const pid = Number(await new Promise((resolve) => parent.stdout.once('data', resolve)));
+    const stat = () => readFileSync(`/proc/${pid}/stat`, 'utf8');
+    while (!stat().includes(') Z ')) await new Promise((resolve) => setTimeout(resolve, 10));
+    const ticks = stat()
+      .slice(stat().lastIndexOf(')') + 2)
+      .split(' ')[19];
+    writeFileSync(lockFile(), holder({ pid, started_ticks: ticks }));
+
+    takeProcessLock(folder, 'icesweep plan t').release();
+    assert.equal(isProcessAlive(pid, ''), false);
+  });
+
+  test('a folder that cannot be made is named, with what to do', () => {
+    writeFileSync(join(folder, 'file'), '');
+
+    assert.throws(
+      () => takeProcessLock(join(folder, 'file'), 'icesweep plan t'),
+      (error: Error) => error.name === 'MisconfiguredError' && error.message.includes('--state DIR'),
+    );
   });
 
   test('replaces a holder that no longer lives', async () => {

@@ -28,12 +28,19 @@ export function outputOf(values: ReadonlyMap<string, FlagValue>): OutputFormat {
   return output;
 }
 
+/** A blank name would be the working directory itself (`--state "$UNSET"`), strewn with our files. */
+function stateFolderOf(values: ReadonlyMap<string, FlagValue>): string {
+  const folder = (values.get('state') as string | undefined) ?? STATE_FOLDER;
+  if (folder.trim() === '') throw new InvalidInputError('--state names no folder; it was given a blank.');
+  return resolve(folder);
+}
+
 export function contextOf(parsed: ParsedCommand, terminal: Terminal): CommandContext {
   const { values, command, operands } = parsed;
   return {
     parsed,
     terminal,
-    stateFolder: resolve((values.get('state') as string | undefined) ?? STATE_FOLDER),
+    stateFolder: stateFolderOf(values),
     output: outputOf(values),
     quiet: values.get('quiet') === true,
     commandLine: ['icesweep', command.name, ...operands].join(' '),

@@ -27,15 +27,15 @@ function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    return [];
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw new MetadataUnreadableError(`${folder} cannot be read: ${(error as Error).message}`);
   }
 }
 
 /**
  * @param metadataFile the file to read, else the directory's current one is chosen as the run would choose it
  * @throws TableNotFoundError a directory without metadata files
- * @throws MetadataUnreadableError a metadata file that cannot be read
+ * @throws MetadataUnreadableError a metadata file, or their folder, that cannot be read
  */
 export function readRecordedLocation(directory: string, metadataFile: string | undefined): string {
   if (metadataFile !== undefined) return parse(metadataFile).location;

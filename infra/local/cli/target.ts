@@ -26,7 +26,7 @@ function storageOf(values: ReadonlyMap<string, FlagValue>, mounts: readonly Moun
     });
   }
   const endpoint = text('endpoint-url');
-  if (endpoint !== undefined && !/^https?:\/\/[^/]+/.test(endpoint)) {
+  if (endpoint !== undefined && !(/^https?:\/\/[^/]+/.test(endpoint) && URL.canParse(endpoint))) {
     throw new InvalidInputError(`--endpoint-url ${JSON.stringify(endpoint)} is no http or https address.`);
   }
   const [region, profile, token] = [text('region'), text('profile'), text('token-env')];

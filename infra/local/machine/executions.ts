@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { isProcessAlive, startedTicks } from '../state/processes.ts';
 import { executionArn, isExecutionName, STATE_MACHINE_ARN } from './names.ts';
 
 export interface RegisteredExecution {
@@ -18,26 +19,6 @@ export interface RegisteredExecution {
   readonly processStart: string;
   readonly error?: string;
   readonly cause?: string;
-}
-
-/** Start of a process in clock ticks since boot; '' where the system does not say. */
-function processStart(pid: number): string {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The command's name may hold spaces and parentheses; fields count from behind it.
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
-  } catch {
-    return '';
-  }
-}
-
-function isAlive(pid: number, start: string): boolean {
-  try {
-    process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-  return start === '' || processStart(pid) === start;
 }
 
 export class ExecutionRegister {
@@ -64,7 +45,13 @@ export class ExecutionRegister {
       throw new Error(`"${name}" is no execution name: 1 to 80 letters, digits, "-" and "_"`);
     }
     if (existsSync(this.#file(name))) throw new Error(`ExecutionAlreadyExists: ${executionArn(name)}`);
-    this.#write({ name, status: 'RUNNING', startDate, pid: process.pid, processStart: processStart(process.pid) });
+    this.#write({
+      name,
+      status: 'RUNNING',
+      startDate,
+      pid: process.pid,
+      processStart: startedTicks(process.pid) ?? '',
+    });
   }
 
   end(name: string, end: { status: RegisteredExecution['status']; error?: string; cause?: string }): void {
@@ -81,7 +68,7 @@ export class ExecutionRegister {
   /** As DescribeExecution would say it; undefined for one that was never started here. */
   describe(name: string): RegisteredExecution | undefined {
     const found = this.#read(name);
-    if (found?.status !== 'RUNNING' || isAlive(found.pid, found.processStart)) return found;
+    if (found?.status !== 'RUNNING' || isProcessAlive(found.pid, found.processStart)) return found;
     return { ...found, status: 'ABORTED', error: 'ProcessGone', cause: `Process ${found.pid}, which ran it, is gone.` };
   }
 }

@@ -6,6 +6,7 @@ import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } 
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { MisconfiguredError, RunInProgressError } from '#shared/errors.ts';
+import { isProcessAlive, startedTicks } from './processes.ts';
 
 export interface LockHolder {
   readonly pid: number;
@@ -23,25 +24,10 @@ export interface ProcessLock {
 
 const ATTEMPTS = 5;
 
-/** Field 22 of /proc/<pid>/stat; the name in field 2 may hold spaces and brackets. */
-function startedTicks(pid: number): string | null {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null;
-  } catch {
-    return null;
-  }
-}
-
 /** A holder on another machine that shares the folder cannot be asked, so it counts as alive. */
 function isAlive(holder: LockHolder): boolean {
   if (holder.host !== hostname()) return true;
-  try {
-    process.kill(holder.pid, 0);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
-  }
-  return holder.started_ticks === null || startedTicks(holder.pid) === holder.started_ticks;
+  return isProcessAlive(holder.pid, holder.started_ticks ?? '');
 }
 
 function readHolder(file: string): { readonly text: string; readonly holder: LockHolder | undefined } | undefined {
@@ -106,18 +92,25 @@ function tryToTake(file: string, own: string, folder: string): boolean {
  * @throws RunInProgressError naming the process that holds it
  */
 export function takeProcessLock(folder: string, command: string): ProcessLock {
-  mkdirSync(folder, { recursive: true });
   const file = join(folder, 'lock');
   const own = join(folder, `lock.${process.pid}`);
   const holder: LockHolder = {
     pid: process.pid,
     host: hostname(),
-    started_ticks: startedTicks(process.pid),
+    started_ticks: startedTicks(process.pid) ?? null,
     command,
     since: new Date().toISOString(),
   };
   const text = JSON.stringify(holder);
-  writeFileSync(own, text);
+  try {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(own, text);
+  } catch (error) {
+    throw new MisconfiguredError(`The state folder ${folder} cannot be written: ${(error as Error).message}.`, {
+      cause: error,
+      next: 'Keep the run elsewhere with --state DIR.',
+    });
+  }
   try {
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       if (tryToTake(file, own, folder) && readFileSync(file, 'utf8') === text) {

@@ -1,6 +1,7 @@
 /** `icesweep report` and `icesweep runs`: what was found and done, in text, JSON or as pages. */
 import { writeFileSync } from 'node:fs';
 import { InvalidInputError } from '#shared/errors.ts';
+import { printable } from '#shared/report/format.ts';
 import { artefact } from '#shared/run/artefacts.ts';
 import { type CommandContext, operandOf, textOf } from '../context.ts';
 import { renderFleetPage } from '../fleet-page.ts';
@@ -20,7 +21,11 @@ function noRun(runId: string): InvalidInputError {
 }
 
 function writePage(file: string, page: string | Uint8Array, context: CommandContext): void {
-  writeFileSync(file, page);
+  try {
+    writeFileSync(file, page);
+  } catch (error) {
+    throw new InvalidInputError(`--html ${file} cannot be written: ${(error as Error).message}.`, { cause: error });
+  }
   context.terminal.err(`Wrote ${file}\n`);
 }
 
@@ -49,17 +54,24 @@ export function report(context: CommandContext): Promise<number> {
   });
 }
 
+function limitOf(context: CommandContext, otherwise: number): number {
+  const limit = (context.parsed.values.get('limit') as number | undefined) ?? otherwise;
+  if (Number.isSafeInteger(limit) && limit > 0) return limit;
+  throw new InvalidInputError(`--limit is a whole number from 1, not ${limit}.`);
+}
+
 export function runs(context: CommandContext): Promise<number> {
   const table = context.parsed.operands[0];
   const file = textOf(context, 'html');
-  const limit =
-    (context.parsed.values.get('limit') as number | undefined) ?? (file === undefined ? DEFAULT_RUNS : FLEET_RUNS);
+  const limit = limitOf(context, file === undefined ? DEFAULT_RUNS : FLEET_RUNS);
   return withHistory(context, async (history) => {
     const records = await history.list(table, limit);
     if (file !== undefined) writePage(file, renderFleetPage(records), context);
     else if (context.output === 'json') await context.terminal.out(`${JSON.stringify(records, undefined, 2)}\n`);
     else if (context.output === 'jsonl')
       await context.terminal.out(records.map((record) => `${JSON.stringify(record)}\n`).join(''));
+    else if (records.length === 0 && table !== undefined)
+      await context.terminal.out(`No runs of ${printable(table)} yet; icesweep runs lists those of all tables.\n`);
     else await context.terminal.out(`${runsText(records, context.terminal.outColumns())}\n`);
     return 0;
   });
