@@ -49,8 +49,9 @@ function isWritable(folder: string): boolean {
 /** Beside the packages, or in the user's own cache where somebody else installed them. */
 export function defaultCacheDir(): string {
   const modules = INSTALLED_IN ?? join(PROJECT_DIR, 'node_modules');
-  const cache = join(modules, '.cache');
-  if (INSTALLED_IN === undefined || isWritable(existsSync(cache) ? cache : modules)) return join(cache, 'icesweep');
+  const beside = join(modules, '.cache', 'icesweep');
+  const standing = [beside, join(modules, '.cache')].find((folder) => existsSync(folder)) ?? modules;
+  if (isWritable(standing)) return beside;
   return join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'icesweep');
 }
 

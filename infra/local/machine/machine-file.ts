@@ -51,10 +51,20 @@ function write(folder: string, file: MachineFile): void {
   writeFileSync(join(folder, FILE), JSON.stringify({ ...file, functions: Object.fromEntries(functions) }));
 }
 
+/** Only keeps the folder from being taken for stale; it may belong to another user of the machine. */
+function markUsed(folder: string): void {
+  try {
+    utimesSync(folder, new Date(), new Date());
+  } catch (error) {
+    if (!['EPERM', 'EACCES', 'EROFS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  }
+}
+
 function removeStale(machines: string, keep: string): void {
   for (const name of readdirSync(machines)) {
     const folder = join(machines, name);
-    if (folder !== keep && Date.now() - statSync(folder).mtimeMs > KEEP_MS)
+    const found = statSync(folder, { throwIfNoEntry: false });
+    if (folder !== keep && found !== undefined && Date.now() - found.mtimeMs > KEEP_MS)
       rmSync(folder, { recursive: true, force: true });
   }
 }
@@ -67,7 +77,7 @@ export async function loadMachineFile(options: MachineFileOptions = {}): Promise
   const machines = join(options.cacheDir ?? defaultCacheDir(), 'machines');
   const folder = join(machines, hashOf(options.functionsDir ?? join(PROJECT_DIR, 'functions')));
   if (existsSync(join(folder, FILE))) {
-    utimesSync(folder, new Date(), new Date());
+    markUsed(folder);
     return read(folder);
   }
   const { synthesizeMachine } = await import('./synthesize.ts');
@@ -81,9 +91,13 @@ export async function loadMachineFile(options: MachineFileOptions = {}): Promise
       ...(options.functionsDir === undefined ? {} : { functionsDir: options.functionsDir }),
     }),
   );
-  // Another process may have been faster: its folder holds the same and may be in use.
-  if (existsSync(folder)) rmSync(scratch, { recursive: true, force: true });
-  else renameSync(scratch, folder);
+  try {
+    renameSync(scratch, folder);
+  } catch (error) {
+    rmSync(scratch, { recursive: true, force: true });
+    // Another process may have been faster: its folder holds the same and may be in use.
+    if (!existsSync(join(folder, FILE))) throw error;
+  }
   removeStale(machines, folder);
   return read(folder);
 }
