@@ -4,9 +4,13 @@ import type { Survivor } from './mutation-groups.ts';
 const BOOKS = 'shared/run/judge-books.ts';
 const IDENTITY = 'shared/run/judge-identity.ts';
 const AGE = 'functions/list/file-class.ts';
+const RULES = 'shared/identity/compiled-rules.ts';
+const REFERENCES = 'shared/identity/references.ts';
 const THRESHOLDS = 'shared/run/judge-thresholds.ts';
 
 const SHORTCUT = 'A short way to the answer that the long way gives too: it saves time, once per listed file.';
+const CACHE = 'A cache: without it the same is worked out again.';
+const NEVER_ABSENT = 'What the default stands for never happens here; it satisfies the compiler.';
 const HAS_A_FIRST = 'A count above zero means that there is a first one; the chain only satisfies the compiler.';
 
 export const survivors: readonly Survivor[] = [
@@ -44,4 +48,66 @@ export const survivors: readonly Survivor[] = [
     replacement: 'true',
     reason: 'No age is greater than undefined; said for the compiler.',
   },
+  {
+    file: RULES,
+    original: "'s3",
+    replacement: '""',
+    reason: 'The three stand in the map of equal schemes as well, whose names are all known.',
+  },
+  { file: RULES, original: 'known !== undefined', replacement: 'false', reason: CACHE },
+  { file: RULES, original: 'compiled.set(rules, fresh);', reason: CACHE },
+  { file: RULES, original: 'cached !== undefined', replacement: 'false', reason: CACHE },
+  { file: RULES, original: 'prefixes.set(root, prefix);', reason: CACHE },
+  { file: RULES, original: 'scheme === null', replacement: 'false', reason: 'No map holds null: it stays null.' },
+  { file: RULES, original: '[]', replacement: '["Stryker was here"]', reason: 'No path has a scheme with spaces.' },
+  {
+    file: RULES,
+    original: 'next === scheme',
+    replacement: 'false',
+    reason: 'A scheme that equals itself ends by the number of hops, at the same scheme.',
+  },
+  {
+    file: RULES,
+    original: "''",
+    replacement: '"Stryker was here!"',
+    reason:
+      'Of the authority of an alias without scheme, which is never compared, and of a target off S3, which is refused.',
+  },
+  { file: REFERENCES, original: "{\n    next: 'Name its place", reason: 'Advice to the operator.' },
+  { file: REFERENCES, original: "''", replacement: '"Stryker was here!"', reason: NEVER_ABSENT },
+  {
+    file: REFERENCES,
+    original: 'mapped === null',
+    replacement: 'true',
+    reason: 'Where an alias applies, its scheme is a known one.',
+  },
+  {
+    file: REFERENCES,
+    original: 'split.scheme === null',
+    replacement: 'false',
+    reason: 'No map holds null: it stays null.',
+  },
+  {
+    file: REFERENCES,
+    original: 'false',
+    replacement: 'true',
+    reason: 'Whether a bucket reference is relative is not asked.',
+  },
+  {
+    file: REFERENCES,
+    original: 'end >= 0',
+    replacement: 'end > 0',
+    reason: 'A key that begins with a slash has nothing before it that an alias could be.',
+  },
+  {
+    file: REFERENCES,
+    original: '/^\\//',
+    replacement: '/\\//',
+    reason: 'What is left of a path after an alias begins with its first slash.',
+  },
+  { file: REFERENCES, original: '!foldKey(key, rules.ignoreCase).startsWith', replacement: 'false', reason: SHORTCUT },
+  { file: REFERENCES, original: "'/'", replacement: '""', reason: 'One more boundary is tried, of nothing.' },
+  { file: REFERENCES, original: "'..'", replacement: '""', reason: SHORTCUT },
+  { file: REFERENCES, original: '!folded.some((key) => key.includes', replacement: 'false', reason: SHORTCUT },
+  { file: REFERENCES, original: "'./'", replacement: '""', reason: SHORTCUT },
 ];

@@ -41,7 +41,8 @@ test('a scheme stands at the beginning, and what looks like one later is part of
   assert.deepEqual(parseReference('/x/s3://b/k', rules()), { scheme: null, authority: null, key: 'x/s3://b/k' });
   assert.deepEqual(parseReference('/x/file:/k', rules()), { scheme: null, authority: null, key: 'x/file:/k' });
   assert.equal(parseReference('file:/p/x', rules()).authority, null);
-  assert.deepEqual(parseReference('.//.///x/./y', rules()).key, 'x/./y');
+  assert.equal(parseReference('.//.///x/./y', rules()).key, 'x/./y');
+  assert.equal(parseReference('x./y', rules()).key, 'x./y');
 });
 
 test('an alias is of its own bucket and scheme only', () => {
@@ -77,7 +78,10 @@ test('an alias of a whole bucket, to a folder or to a whole bucket', () => {
     bucket: 'b',
     key: 'moved',
   });
+  assert.deepEqual(locateReference('s3://old/wh/a/x', alias('s3://old/wh//', 's3://b/moved')).key, 'moved/a/x');
+  assert.deepEqual(locateReference('s3://old/', alias('s3://old', 's3://b/moved')).key, 'moved');
   assert.deepEqual(resolveLocation('s3://old/', alias('s3://old', 's3://b/moved')).prefix, 'moved/');
+  assert.deepEqual(locateReference('file:///p/x', alias('file:///p', 's3://local/d')), { bucket: 'local', key: 'd/x' });
 });
 
 test('an alias to keys below its own prefix keeps the rest of the path byte for byte', () => {
@@ -90,7 +94,9 @@ test('a relative table accepts what begins with its location, at a slash', () =>
   const identity = rules({ tableLocation: './wh/t///' });
   for (const path of ['wh/t', 'wh/t/x', './wh/t/data/x']) assert.notEqual(faultOf(path, identity), 'stray_relative');
   for (const path of ['wh/t2/x', 'x/wh/t/', 'wh/x', 't/x']) assert.equal(faultOf(path, identity), 'stray_relative');
-  assert.equal(faultOf('wh/t/x', rules({ tableLocation: './' })), 'stray_relative');
+  for (const path of ['./', 'wh/t/x']) {
+    assert.equal(faultOf(path, rules({ tableLocation: './' })), 'stray_relative', path);
+  }
   assert.equal(faultOf('wh/t/x', rules({ tableLocation: '/wh/t' })), 'stray_relative');
 });
 
@@ -101,6 +107,7 @@ test('a path without bucket has its place only under a location on S3', () => {
   assert.throws(() => locateReference('hdfs://name/wh/t/x', rules()), refused);
   assert.throws(() => locateReference('wh/t/x', rules()), refused);
   assert.throws(() => locateReference('/wh/t/x', rules({ tableLocation: 'hdfs://b/wh/t' })), refused);
+  assert.equal(locateReference('/wh/t/x', rules({ tableLocation: 's3://b/wh/t/' })).key, 'wh/t/x');
   assert.deepEqual(locateReference('/any/x', rules({ tableLocation: 's3://b/' })), { bucket: 'b', key: 'any/x' });
   assert.throws(() => locateReference('/x/wh/t/', rules({ tableLocation: 's3://b/wh/t/' })), refused);
 });
@@ -136,6 +143,7 @@ test('listed keys are shown through the alias of their own bucket', () => {
   const identity = alias('hdfs://name/p//', 's3://local/d');
   assert.equal(recordedPath('local', 'd/a//x', identity), 'hdfs://name/p/a//x');
   assert.equal(recordedPath('local', 'd', identity), 'hdfs://name/p//');
+  assert.equal(recordedPath('new', 'wh/a/x', alias('s3://old', 's3://new')), 's3://old/wh/a/x');
   assert.equal(recordedPath('other', 'd/x', identity), 's3://other/d/x');
   assert.equal(recordedPath('b', 'x', rules({ tableLocation: 's3a://b/t' })), 's3a://b/x');
   assert.equal(recordedPath('b', 'x', rules({ tableLocation: 'hdfs://b/t' })), 's3://b/x');

@@ -123,7 +123,7 @@ test('nothing planned is never complete', () => {
         value.plan = { ...value.plan, scan: { ...value.plan.scan, shards } };
         value.scans = [];
       }),
-      { ...scanIncomplete, message: /were planned/ },
+      { ...scanIncomplete, message: /of "Scan shard" were planned/ },
     );
   }
 });
