@@ -71,7 +71,7 @@ export const survivors: readonly Survivor[] = [
     original: "''",
     replacement: '"Stryker was here!"',
     reason:
-      'Of the authority of an alias without scheme, which is never compared, and of a target off S3, which is refused.',
+      'Of the authority of an alias without scheme, which is never compared, and of a target without bucket, where nothing lies.',
   },
   { file: REFERENCES, original: "{\n    next: 'Name its place", reason: 'Advice to the operator.' },
   { file: REFERENCES, original: "''", replacement: '"Stryker was here!"', reason: NEVER_ABSENT },
