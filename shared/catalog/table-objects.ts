@@ -32,7 +32,10 @@ export function nameStoreError(error: unknown, action: string, bucket: string, k
         next: `Grant ${action} there and start a new run.`,
       });
     case 'NoSuchBucket':
-      return new TableNotFoundError(`The bucket ${bucket} does not exist.`, { cause: error });
+      return new TableNotFoundError(`The bucket ${bucket} does not exist.`, {
+        cause: error,
+        next: 'Check its name; if the metadata records it and the files lie elsewhere, map it with path_aliases or --mount.',
+      });
     case 'Throttled':
     case 'Unavailable':
       return new ServiceUnavailableError(`The store did not answer ${action} on ${what}: ${error.message}`, {

@@ -89,6 +89,8 @@ describe('the command line over a table in a directory', () => {
     );
     assert.match(again.out, /^\[DRY RUN\].*no orphan files/);
     assert.equal(again.code, 0);
+    const swept = await world.run('run', world.table, '--yes', '--quiet');
+    assert.match(swept.out, /^\[NOTHING TO DO\].*no orphan files/);
   });
 
   test('the same plan is not deleted twice', async () => {
@@ -193,5 +195,14 @@ describe('bad input', () => {
     assert.match(err, /^ServiceUnavailableError: The store http:\/\/127\.0\.0\.1:9 cannot be reached/);
     assert.equal(code, 1);
     assert.equal(existsSync(world.state), false);
+  });
+
+  test('a mount of another prefix than the metadata records says what is missing', async () => {
+    const before = world.remaining();
+    const { err, code } = await world.run('plan', 'hdfs://nn/t', '--mount', `hdfs://nn/t=${world.table}`, '--quiet');
+
+    assert.match(err, /^TableNotFoundError: The bucket lake does not exist\. .*--mount/);
+    assert.equal(code, 1);
+    assert.deepEqual(world.remaining(), before);
   });
 });
