@@ -22,7 +22,7 @@ export const mutationGroups: readonly MutationGroup[] = [
   {
     name: 'folding',
     mutate: ['shared/identity/fold-key.ts'],
-    tests: unit('identity-fold-key'),
+    tests: unit('identity-fold-key', 'identity-fold-edges'),
   },
   {
     name: 'age',
