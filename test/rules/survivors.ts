@@ -5,12 +5,14 @@ const BOOKS = 'shared/run/judge-books.ts';
 const IDENTITY = 'shared/run/judge-identity.ts';
 const AGE = 'functions/list/file-class.ts';
 const RULES = 'shared/identity/compiled-rules.ts';
+const FOLD = 'shared/identity/fold-key.ts';
 const REFERENCES = 'shared/identity/references.ts';
 const THRESHOLDS = 'shared/run/judge-thresholds.ts';
 
 const SHORTCUT = 'A short way to the answer that the long way gives too: it saves time, once per listed file.';
 const CACHE = 'A cache: without it the same is worked out again.';
 const NEVER_ABSENT = 'What the default stands for never happens here; it satisfies the compiler.';
+const BEYOND_THE_END = 'What lies beyond the end compares with nothing.';
 const HAS_A_FIRST = 'A count above zero means that there is a first one; the chain only satisfies the compiler.';
 
 export const survivors: readonly Survivor[] = [
@@ -110,4 +112,85 @@ export const survivors: readonly Survivor[] = [
   { file: REFERENCES, original: "'..'", replacement: '""', reason: SHORTCUT },
   { file: REFERENCES, original: '!folded.some((key) => key.includes', replacement: 'false', reason: SHORTCUT },
   { file: REFERENCES, original: "'./'", replacement: '""', reason: SHORTCUT },
+  { file: FOLD, original: 'isCanonicalText(listedKey, ignoreCase)', replacement: 'false', reason: SHORTCUT },
+  { file: FOLD, original: 'at < bytes.length', replacement: 'at <= bytes.length', reason: BEYOND_THE_END },
+  { file: FOLD, original: '{\n  let previous = SLASH;\n  for (let i', replacement: '{}', reason: SHORTCUT },
+  { file: FOLD, original: 'i < text.length', replacement: 'i <= text.length', reason: BEYOND_THE_END },
+  { file: FOLD, original: 'unit >= 0x80 || unit === PERCENT || (unit', replacement: 'true', reason: SHORTCUT },
+  { file: FOLD, original: 'unit >= 0x80', replacement: 'unit > 0x80', reason: 'U+0080 folds to itself.' },
+  {
+    file: FOLD,
+    original: 'unit === PERCENT',
+    replacement: 'unit !== PERCENT',
+    reason: 'A key of nothing but `%` folds to itself.',
+  },
+  {
+    file: FOLD,
+    original: 'unit === SLASH && previous === SLASH',
+    replacement: 'unit === SLASH || previous === SLASH',
+    reason: SHORTCUT,
+  },
+  { file: FOLD, original: 'unit === SLASH', replacement: 'true', reason: SHORTCUT },
+  { file: FOLD, original: 'previous === SLASH', replacement: 'true', reason: SHORTCUT },
+  { file: FOLD, original: 'ignoreCase && unit >= 0x41 && unit <= 0x5a', replacement: 'true', reason: SHORTCUT },
+  {
+    file: FOLD,
+    original: 'ignoreCase && unit >= 0x41 && unit <= 0x5a',
+    replacement: 'ignoreCase && unit >= 0x41 || unit <= 0x5a',
+    reason: SHORTCUT,
+  },
+  { file: FOLD, original: 'ignoreCase && unit >= 0x41', replacement: 'true', reason: SHORTCUT },
+  { file: FOLD, original: 'ignoreCase && unit >= 0x41', replacement: 'ignoreCase || unit >= 0x41', reason: SHORTCUT },
+  { file: FOLD, original: 'unit >= 0x41', replacement: 'true', reason: SHORTCUT },
+  { file: FOLD, original: 'unit <= 0x5a', replacement: 'true', reason: SHORTCUT },
+  { file: FOLD, original: 'true', replacement: 'false', reason: SHORTCUT },
+  { file: FOLD, original: 'isAscii(slashed)', replacement: 'false', reason: SHORTCUT },
+  { file: FOLD, original: "'latin1'", replacement: '""', reason: 'ASCII is the same in both encodings.' },
+  { file: FOLD, original: '!bytes.includes(PERCENT)', replacement: 'false', reason: SHORTCUT },
+  { file: FOLD, original: 'length >= 3', replacement: 'true', reason: 'There is no `%` before the first byte.' },
+  {
+    file: FOLD,
+    original: 'byte >= 0x30',
+    replacement: 'true',
+    reason: 'A byte below `0` comes out negative, which is no digit either.',
+  },
+  {
+    file: FOLD,
+    original: '{\n  for (const byte of bytes) if (byte >= 0x80) return false;',
+    replacement: '{}',
+    reason: SHORTCUT,
+  },
+  { file: FOLD, original: 'byte >= 0x80', replacement: 'true', reason: SHORTCUT },
+  { file: FOLD, original: 'isUtf8(bytes)', replacement: 'false', reason: SHORTCUT },
+  {
+    file: FOLD,
+    original: 'first < 0x80',
+    replacement: 'first <= 0x80',
+    reason: 'The byte 0x80 begins no sequence of any length.',
+  },
+  {
+    file: FOLD,
+    original: 'start + length <= bytes.length',
+    replacement: 'true',
+    reason: 'A sequence that is cut is no UTF-8.',
+  },
+  {
+    file: FOLD,
+    original: 'start + length',
+    replacement: 'start - length',
+    reason: 'A sequence that is cut is no UTF-8.',
+  },
+  { file: FOLD, original: 'text.isWellFormed()', replacement: 'false', reason: SHORTCUT },
+  {
+    file: FOLD,
+    original: '/(\\p{Surrogate}+)/u',
+    replacement: '/(\\p{Surrogate})/u',
+    reason: 'The pieces are put together again.',
+  },
+  {
+    file: FOLD,
+    original: 'unit.charCodeAt(0) - 0xdc00',
+    replacement: 'unit.charCodeAt(0) + 0xdc00',
+    reason: 'Only the low byte is kept.',
+  },
 ];

@@ -108,6 +108,9 @@ test('bytes that are no UTF-8 stay escaped, each by itself', () => {
     bothFold(bytes, bytes);
     bothFold(bytes.toLowerCase(), bytes.endsWith('a') ? bytes : bytes.toUpperCase());
   }
+  for (const byte of [0x80, 0xbf, 0xff]) {
+    assert.equal(Buffer.from(foldKeyBytes(Buffer.from([byte]))).toString(), `%${byte.toString(16).toUpperCase()}`);
+  }
   bothFold('%E2%82%E2%82%AC', '%E2%82€');
   bothFold('%FFe%CC%81%FE', '%FFé%FE');
   bothFold('%FF%C3%A9x%FE%FD', '%FFéx%FE%FD');
