@@ -36,7 +36,9 @@ export class BatchKeys {
   apply(asked: readonly string[], reply: DeleteReplyNote): void {
     for (const entry of reply.settled) this.settle(entry);
     if (reply.unsent === true) return;
+    const held = new Set(reply.held);
     for (const key of asked) {
+      if (held.has(key)) continue;
       const tries = (this.#tries.get(key) ?? 0) + (reply.throttled ? 0 : 1);
       this.#tries.set(key, tries);
       if (tries >= TRIES) this.settle({ key, result: 'unknown' });

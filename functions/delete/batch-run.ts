@@ -146,7 +146,7 @@ export class BatchRun {
       await this.#readHistory();
       return undefined;
     }
-    const sent = this.#isValid(look) ? await this.#send(group.single, lines) : undefined;
+    const sent = this.#isValid(look) ? await this.#send(group.single, lines, look) : undefined;
     const note = sent === undefined ? this.#tooLate(reads) : noteOf(sent, reads);
     this.#apply(asked, await artefacts.writeOnce(artefact.reply(sealed.batch, number), note));
     return sent;
@@ -158,10 +158,13 @@ export class BatchRun {
     let lines = wanted;
     let reads = 0;
     for (let round = 0; ; round++) {
-      if (!conditional || lookAlways) {
-        const looked = await lookAtKeys(store, sealed.bucket, lines);
+      // A listing that gave no ETag leaves nothing to put into a condition.
+      const blind = conditional && !lookAlways ? lines.filter((line) => line.etag === '') : lines;
+      if (blind.length > 0) {
+        const looked = await lookAtKeys(store, sealed.bucket, blind);
         for (const entry of looked.settled) keys.settle(entry);
-        lines = looked.unchanged;
+        const gone = new Set(looked.settled.map((entry) => entry.key));
+        lines = lines.filter((line) => !gone.has(line.key));
         reads += looked.reads;
       }
       const began = ports.clock.now();
@@ -180,10 +183,10 @@ export class BatchRun {
     return { settled: [], throttled: false, unsent: true, reads };
   }
 
-  async #send(single: boolean, lines: readonly CandidateLine[]): Promise<SentRequest> {
+  async #send(single: boolean, lines: readonly CandidateLine[], look: Look): Promise<SentRequest> {
     const { conditional, sealed, store } = this.#setup;
     const sent = single
-      ? await sendSingles(store, sealed.bucket, lines, conditional)
+      ? await sendSingles(store, sealed.bucket, lines, { conditional, mayStillGo: () => this.#isValid(look) })
       : await sendBatch(store, sealed.bucket, lines, { conditional, checksum: this.#checksum });
     // Another form is tried once; the same rejection again ends the stage.
     if (sent.rejected?.fault === 'BadRequest' && (single || this.#checksum === 'md5')) throw sent.rejected;
@@ -239,9 +242,9 @@ export class BatchRun {
   }
 }
 
-function noteOf({ settled, throttled, rejected }: SentRequest, reads: number): DeleteReplyNote {
+function noteOf({ settled, throttled, rejected, held }: SentRequest, reads: number): DeleteReplyNote {
   const form = rejected?.fault as DeleteReplyNote['rejected'];
-  const note = { settled, throttled, reads };
+  const note = { settled, throttled, reads, ...(held === undefined ? {} : { held }) };
   return form === undefined ? note : { ...note, rejected: form };
 }
 

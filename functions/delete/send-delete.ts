@@ -9,6 +9,8 @@ export interface SentRequest {
   /** Keys without an answer, or with one that a retry may mend. */
   readonly again: readonly string[];
   readonly throttled: boolean;
+  /** Keys that were not asked for at all, since the look at the table had become too old for them. */
+  readonly held?: readonly string[];
   /** The store could not answer at all: as much a reason to slow down as a throttle. */
   readonly unavailable: boolean;
   /** The store rejected the request as a whole: no DeleteObjects there, or another form of it wanted. Nothing was deleted. */
@@ -52,17 +54,26 @@ export async function sendBatch(
   return readReply(reply, lines);
 }
 
-/** Single deletes: for keys that XML cannot carry, and for stores without DeleteObjects. */
+/**
+ * Single deletes: for keys that XML cannot carry, and for stores without DeleteObjects. Each is a request of its own, so
+ * each asks whether the look at the table is still good; keys that it came too late for stay to be tried again.
+ */
 export async function sendSingles(
   store: ObjectStore,
   bucket: string,
   lines: readonly CandidateLine[],
-  conditional: boolean,
+  options: { readonly conditional: boolean; readonly mayStillGo: () => boolean },
 ): Promise<SentRequest> {
+  const { conditional, mayStillGo } = options;
   const settled: SettledKey[] = [];
   const again: string[] = [];
+  const held: string[] = [];
   let throttled = false;
   for (const { key, etag } of lines) {
+    if (!mayStillGo()) {
+      held.push(key);
+      continue;
+    }
     try {
       const reply = await store.deleteObject(bucket, key, conditional && etag !== '' ? { ifMatch: etag } : {});
       settled.push(deletedKey(key, reply.versionId, reply.deleteMarker));
@@ -77,7 +88,8 @@ export async function sendSingles(
     }
   }
   stopWhereAllDenied(settled, lines);
-  return { settled, again, throttled, unavailable: again.length === lines.length && !throttled };
+  const unavailable = again.length === lines.length && !throttled;
+  return { settled, again, throttled, unavailable, ...(held.length === 0 ? {} : { held }) };
 }
 
 /** No usable answer: throttles and passing faults leave every key open; a rejection ends the stage by its name. */

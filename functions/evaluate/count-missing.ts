@@ -7,7 +7,6 @@ import { FilterMismatchError, ListingIncompleteError, TableChangedError } from '
 import { distinctSorted, FingerprintList, fromBytes } from '#shared/filter/fingerprints.ts';
 import { createKeyHasher } from '#shared/filter/key-hash.ts';
 import { readManifest } from '#shared/iceberg/manifest.ts';
-import { foldReference } from '#shared/identity/fold-key.ts';
 import { classifyReference } from '#shared/identity/references.ts';
 import { readSections } from '#shared/run/fragments.ts';
 import type { CompleteReceipts } from '#shared/run/judge-books.ts';
@@ -79,7 +78,6 @@ export async function vanishedEntries(plan: Plan, ports: StagePorts): Promise<Bi
         if (entry.status === DELETED) continue;
         const { coverageKey } = classifyReference(entry.filePath, plan.identity, plan.roots);
         entries.push(hasher.ofString(coverageKey));
-        entries.push(hasher.ofString(foldReference(entry.filePath, plan.identity.ignoreCase)));
       }
     }
   }

@@ -56,6 +56,8 @@ export interface DeleteReplyNote {
   readonly unsent?: true;
   /** The store rejected this form of request as a whole: the next one takes another form. */
   readonly rejected?: 'NotImplemented' | 'BadRequest';
+  /** Keys of the intent that were not asked for, since the look at the table had become too old for them. */
+  readonly held?: readonly string[];
 }
 
 export type KeyCounts = Pick<BatchOutcome, 'tallies' | 'kinds' | 'deleted_metadata' | 'keys' | 'codes'>;

@@ -122,18 +122,25 @@ export class Rechecker {
     };
   }
 
-  /** Makes sure that every metadata file of the pointer is subtracted; true where one had to be read for it. */
+  /**
+   * Makes sure that every metadata file of the pointer is judged and subtracted; true where one had to be read for it. Exempt
+   * are the pinned file and the plan's further roots while they are no more than that: one that became current was never
+   * judged by the gates, and what it names may have been skipped by the scan.
+   */
   async #subtract(pointer: CurrentPointer): Promise<boolean> {
+    const { plan } = this.#setup;
     let fresh = false;
     for (const location of pointerLocations(pointer)) {
-      if (this.#setup.plan.metadata_roots.includes(location) || this.#known.has(location)) continue;
-      this.#known.set(location, await this.#fingerprintsOf(location, location === pointer.metadata_location));
+      const isPinned = location === plan.pointer.metadata_location;
+      const isFurther = plan.metadata_roots.includes(location) && location !== pointer.metadata_location;
+      if (isPinned || isFurther || this.#known.has(location)) continue;
+      this.#known.set(location, await this.#fingerprintsOf(location));
       fresh = true;
     }
     return fresh;
   }
 
-  async #fingerprintsOf(location: string, isCurrent: boolean): Promise<ReadonlySet<bigint>> {
+  async #fingerprintsOf(location: string): Promise<ReadonlySet<bigint>> {
     const { artefacts, planHash, plan, ports } = this.#setup;
     const name = artefact.recheck(sha256Hex(Buffer.from(location)));
     const stored = await artefacts.readReceipt<StoredRecheck>(name, planHash, ScanIncompleteError);
@@ -146,7 +153,7 @@ export class Rechecker {
         next: 'Start a new run.',
       });
     }
-    if (isCurrent) requireSameTable(plan, metadata);
+    requireSameTable(plan, metadata);
     const { fingerprints, manifests } = await this.#readBeyondPlan(metadata);
     const object = await artefacts.write(
       artefact.rescued(sha256Hex(Buffer.from(location)), newNonce()),

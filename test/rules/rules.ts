@@ -913,8 +913,8 @@ const DELETING: readonly SafetyRule[] = [
   {
     name: 'recheck: a look is good for five seconds',
     file: 'functions/delete/batch-run.ts',
-    line: 'const sent = this.#isValid(look) ? await this.#send(group.single, lines) : undefined;',
-    without: 'const sent = await this.#send(group.single, lines);',
+    line: 'const sent = this.#isValid(look) ? await this.#send(group.single, lines, look) : undefined;',
+    without: 'const sent = await this.#send(group.single, lines, look);',
     suite: [pipeline('rule-recheck')],
   },
   {
@@ -1035,6 +1035,27 @@ const DELETING: readonly SafetyRule[] = [
     line: '} else if (done !== undefined) settled.push(deletedKey(key, done.versionId, done.deleteMarker));',
     without: '} else settled.push(deletedKey(key, done?.versionId, done?.deleteMarker));\n    if (true) continue;',
     suite: [pipeline('delete-requests')],
+  },
+  {
+    name: 'a further root of the plan that became current is judged and read',
+    file: 'shared/run/recheck.ts',
+    line: 'const isFurther = plan.metadata_roots.includes(location) && location !== pointer.metadata_location;',
+    without: 'const isFurther = plan.metadata_roots.includes(location);',
+    suite: [pipeline('recheck-later-root')],
+  },
+  {
+    name: 'each single delete asks whether the look is still good',
+    file: 'functions/delete/send-delete.ts',
+    line: 'if (!mayStillGo()) {',
+    without: 'if (lines.length < 0) {',
+    suite: [pipeline('delete-blind')],
+  },
+  {
+    name: 'an object without an ETag is looked at before its delete',
+    file: 'functions/delete/batch-run.ts',
+    line: "const blind = conditional && !lookAlways ? lines.filter((line) => line.etag === '') : lines;",
+    without: 'const blind = conditional && !lookAlways ? [] : lines;',
+    suite: [pipeline('delete-blind')],
   },
 ];
 
