@@ -19,6 +19,8 @@ const percent = z.number().min(0).max(100);
 const atLeast = (least: number) => z.number().int().min(least);
 const text = z.string().regex(/\S/, 'is blank');
 const texts = z.array(text);
+/** Where aliased files now lie: files are read from and listed in S3 only. */
+const aliasTarget = z.string().regex(/^s3[an]?:\/\/[^/]+(?:\/|$)/i, 'is no s3://bucket/prefix');
 
 export const catalogSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('path') }),
@@ -49,7 +51,7 @@ export const settingShape = {
   dry_run: z.boolean().optional(),
   equal_schemes: z.record(text, text).optional(),
   equal_authorities: z.record(z.string(), z.string()).optional(),
-  path_aliases: z.record(text, text).optional(),
+  path_aliases: z.record(text, aliasTarget).optional(),
   prefix_mismatch_mode: z.enum(['ERROR', 'IGNORE']).optional(),
   max_orphan_percent: percent.optional(),
   min_files: atLeast(0).optional(),

@@ -1004,15 +1004,15 @@ const DELETING: readonly SafetyRule[] = [
   {
     name: 'HEAD where the store knows no condition',
     file: 'functions/delete/batch-run.ts',
-    line: 'if (!conditional || lookAlways) {',
-    without: 'if (lookAlways) {',
+    line: "const blind = conditional && !lookAlways ? lines.filter((line) => line.etag === '') : lines;",
+    without: 'const blind = conditional || !lookAlways ? [] : lines;',
     suite: [pipeline('delete-requests'), pipeline('rule-conditions')],
   },
   {
     name: 'HEAD of every key of an old plan',
     file: 'functions/delete/batch-run.ts',
-    line: 'if (!conditional || lookAlways) {',
-    without: 'if (!conditional) {',
+    line: "const blind = conditional && !lookAlways ? lines.filter((line) => line.etag === '') : lines;",
+    without: "const blind = conditional ? lines.filter((line) => line.etag === '') : lines;",
     suite: [pipeline('delete-requests')],
   },
   {

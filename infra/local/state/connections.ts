@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { MisconfiguredError } from '#shared/errors.ts';
 
 export interface Connection {
   /** Directories of this machine that the embedded store serves; none for a real store. */
@@ -33,10 +34,15 @@ export function saveConnection(stateFolder: string, runId: string, connection: C
 
 /** Undefined where the run was not started from this state folder. */
 export function readConnection(stateFolder: string, runId: string): Connection | undefined {
+  const file = fileOf(stateFolder, runId);
   try {
-    return JSON.parse(readFileSync(fileOf(stateFolder, runId), 'utf8')) as Connection;
+    return JSON.parse(readFileSync(file, 'utf8')) as Connection;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new MisconfiguredError(`How run ${runId} reached its table cannot be read any more: ${file} is damaged.`, {
+      cause: error,
+      next: 'Plan again.',
+    });
   }
 }

@@ -11,3 +11,14 @@ test('GO-09 what would narrow a sealed plan is refused, since it would be ignore
   }
   assert.equal(resolveInput(sealed, deployment).plan, 'run-1');
 });
+
+test('an alias that leads to no bucket is refused before anything is read', () => {
+  const deployment = parseDeployment({ local: true });
+  const input = { table: 's3://b/wh/t', catalog: { type: 'path' } };
+  for (const target of ['', '/srv/copy', 's3://', 's3:///copy', 'hdfs://nn/copy']) {
+    const path_aliases = { 'hdfs://nn/wh/t': target };
+    assert.throws(() => resolveInput({ ...input, path_aliases }, deployment), { name: 'InvalidInputError' }, target);
+  }
+  const path_aliases = { 'hdfs://nn/wh/t': 's3://b/copy' };
+  assert.deepEqual(resolveInput({ ...input, path_aliases }, deployment).path_aliases, path_aliases);
+});
