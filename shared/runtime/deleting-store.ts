@@ -1,5 +1,5 @@
 /** The right to delete, narrowed to one plan: the delete role, assumed under a session policy that names the plan's roots. */
-import { AssumeRoleCommand, STSClient } from '@aws-sdk/nested-clients/sts';
+import { AssumeRoleCommand, STSClient } from '@aws-sdk/client-sts';
 import { MisconfiguredError } from '#shared/errors.ts';
 import { createS3Client } from '#shared/storage/s3-client.ts';
 import { S3Store } from '#shared/storage/s3-store.ts';
