@@ -141,10 +141,12 @@ describe('a consumer of the packed tarball', () => {
     const world = await cliWorld();
     try {
       const help = await consumer.icesweep('--help');
+      const version = await consumer.icesweep('--version');
       const plan = await consumer.icesweep('plan', world.table, '--state', world.state, '--output', 'json', '--quiet');
 
       assert.equal(help.code, 0, help.err);
       assert.match(help.out, /icesweep plan <table>/);
+      assert.equal(version.out, `icesweep ${consumer.manifest['version']}\n`);
       assert.equal(plan.code, 0, plan.err);
       const record = JSON.parse(plan.out) as { verdict: string; orphan_files_count: number };
       assert.equal(record.verdict, 'DRY_RUN');

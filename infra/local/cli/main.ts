@@ -2,10 +2,10 @@
 import { exitCodeOf, IcesweepError } from '#shared/errors.ts';
 import { printable } from '#shared/report/format.ts';
 import type { CommandName } from './arguments/commands.ts';
-import { commandNamed, parseCommand } from './arguments/parse-command.ts';
+import { parseCommand } from './arguments/parse-command.ts';
 import { type CommandContext, contextOf } from './context.ts';
 import { processTerminal, type Terminal } from './terminal.ts';
-import { commandHelp, generalHelp } from './text/help-text.ts';
+import { commandHelp, generalHelp, versionLine } from './text/help-text.ts';
 
 type Command = (context: CommandContext) => Promise<number>;
 
@@ -49,14 +49,18 @@ async function printFault(error: unknown, argv: readonly string[], terminal: Ter
 }
 
 async function dispatch(argv: readonly string[], terminal: Terminal): Promise<number> {
-  const wanted = argv.find((word) => !word.startsWith('-')) ?? '';
-  if (wanted === '' || (wanted === 'help' && commandNamed(argv[1]) === undefined)) {
+  const [wanted, topic] = argv.filter((word) => !word.startsWith('-'));
+  if (wanted === undefined && argv.includes('--version')) {
+    await terminal.out(versionLine());
+    return 0;
+  }
+  if (wanted === undefined || (wanted === 'help' && topic === undefined)) {
     const asked = argv.some((word) => ['--help', '-h', 'help'].includes(word));
     if (asked) await terminal.out(generalHelp());
     else terminal.err(generalHelp());
     return asked ? 0 : 64;
   }
-  const parsed = parseCommand(wanted === 'help' ? [argv[1] as string, '--help'] : argv);
+  const parsed = parseCommand(wanted === 'help' && topic !== undefined ? [topic, '--help'] : argv);
   if (parsed.values.get('help') === true) {
     await terminal.out(commandHelp(parsed.command));
     return 0;

@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util';
 import { InvalidInputError } from '#shared/errors.ts';
 import { suggestName } from '#shared/run/input-suggestions.ts';
-import { COMMANDS, type CommandName, type CommandShape, flagsOf } from './commands.ts';
+import { COMMANDS, type CommandShape, flagsOf } from './commands.ts';
 import { FLAGS, type Flag } from './flags.ts';
 
 export type FlagValue = string | number | boolean | readonly string[] | Readonly<Record<string, string>>;
@@ -146,9 +146,4 @@ export function parseCommand(argv: readonly string[]): ParsedCommand {
   const operands = tokens.flatMap((token) => (token.kind === 'positional' ? [token.value] : []));
   if (values.get('help') !== true) checkOperands(command, operands);
   return { command, operands, values };
-}
-
-/** The command a line names, where it names one; for the help page. */
-export function commandNamed(word: string | undefined): CommandShape | undefined {
-  return COMMANDS.find((command) => command.name === (word as CommandName | undefined));
 }

@@ -1,4 +1,6 @@
 /** The help pages. Examples first: they are what a person looks for. */
+import { readFileSync } from 'node:fs';
+import { findPackageJSON } from 'node:module';
 import { COMMANDS, type CommandShape, flagsOf } from '../arguments/commands.ts';
 import type { Flag, FlagGroup } from '../arguments/flags.ts';
 import { labelled, wrapped } from './layout.ts';
@@ -57,10 +59,17 @@ export function generalHelp(): string {
       '<table>: db.table with --catalog, a table location, a metadata file, or a directory of this machine.',
       WIDTH,
     ),
-    'icesweep <command> --help lists the flags of a command.',
+    'icesweep <command> --help lists the flags of a command; icesweep --version',
+    'tells which one this is.',
     '',
     'Exit codes: 0 done, 2 orphans found (with --detailed-exitcode), 3 refused or',
     'skipped, 4 partly deleted, 64 wrong input, 1 failed, 130 stopped.',
     '',
   ].join('\n');
+}
+
+/** Name and version as the package.json above this file says them: a checkout's, or the published package's. */
+export function versionLine(): string {
+  const { name, version } = JSON.parse(readFileSync(findPackageJSON(import.meta.url) as string, 'utf8'));
+  return `${name} ${version}\n`;
 }
