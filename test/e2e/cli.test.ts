@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { takeProcessLock } from '#infra/local/state/process-lock.ts';
@@ -163,6 +163,21 @@ describe('bad input', () => {
       assert.deepEqual(world.remaining(), before);
     });
   }
+
+  test('reading commands make no state where there is none, and say so', async () => {
+    const bare = join(world.folder, 'bare');
+    mkdirSync(bare);
+    for (const line of [['runs'], ['report', 'RUN'], ['explain', 'RUN', 'data/a.parquet'], ['restore', 'RUN']]) {
+      for (const state of [bare, join(world.folder, 'none')]) {
+        const { code, err } = await runCli([...line, '--state', state], world.folder);
+
+        assert.equal(code, 64);
+        assert.match(err, new RegExp(`^InvalidInputError: There (are no runs|is no run "RUN").*${state}`));
+      }
+    }
+    assert.deepEqual(readdirSync(bare), []);
+    assert.equal(existsSync(join(world.folder, 'none')), false);
+  });
 
   test('a blank state folder is not the working directory', async () => {
     const { err, code } = await runCli(['runs', '--state='], world.folder);

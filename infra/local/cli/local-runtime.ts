@@ -1,11 +1,13 @@
 /** Opens the state folder for a command: its lock, its stores, its state machine; and closes all of it again. */
 
+import { InvalidInputError } from '#shared/errors.ts';
 import { runPrefix } from '#shared/run/artefacts.ts';
 import { stopDeleting } from '#shared/run/delete-marks.ts';
 import { resolveInput } from '#shared/run/input.ts';
 import { RunArtefacts } from '#shared/run/run-artefacts.ts';
 import { findRecord } from '#shared/run/run-store.ts';
 import { startMachine } from '../machine/machine.ts';
+import { hasRunTable } from '../machine/run-table.ts';
 import type { Machine } from '../machine/types.ts';
 import type { Connection } from '../state/connections.ts';
 import { takeProcessLock } from '../state/process-lock.ts';
@@ -115,8 +117,18 @@ export async function withRuntime<T>(
   }
 }
 
-/** The records alone, of this machine or (with `--run-table`) of a deployed fleet: no table is reached. */
-export function withHistory<T>(context: CommandContext, body: (history: RunHistory) => Promise<T>): Promise<T> {
+/**
+ * The records alone, of this machine or (with `--run-table`) of a deployed fleet: no table is reached, and no state is made.
+ *
+ * @throws InvalidInputError where the state folder holds no records
+ */
+export async function withHistory<T>(context: CommandContext, body: (history: RunHistory) => Promise<T>): Promise<T> {
   const fleet = openFleetHistory(context);
-  return fleet === undefined ? withRuntime(context, NO_TABLE, body) : body(fleet);
+  if (fleet !== undefined) return body(fleet);
+  if (!hasRunTable(context.stateFolder)) {
+    throw new InvalidInputError(`There are no runs: ${context.stateFolder} holds no records.`, {
+      next: 'icesweep plan <table> makes the first; --state DIR looks elsewhere.',
+    });
+  }
+  return withRuntime(context, NO_TABLE, body);
 }

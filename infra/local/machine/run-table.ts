@@ -1,5 +1,5 @@
 /** The run table on disk: dynalite with the key schema and index of the synthesized template. */
-import { mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import type { AddressInfo, Server } from 'node:net';
 import { join } from 'node:path';
 import {
@@ -44,6 +44,15 @@ async function ensureTable(client: DynamoDBClient, input: Readonly<Record<string
   return false;
 }
 
+function folderOf(stateDir: string): string {
+  return join(stateDir, 'run-table');
+}
+
+/** Whether any run was ever started from this state folder. */
+export function hasRunTable(stateDir: string): boolean {
+  return existsSync(folderOf(stateDir));
+}
+
 /** Opens the records of a state folder. One process at a time: the store locks its files. */
 export async function openRunTable(
   stateDir: string,
@@ -52,7 +61,7 @@ export async function openRunTable(
   const opened = await tryOpen(stateDir, createTableInput);
   if (opened !== undefined) return opened;
   // A process was killed while it made the table: nothing can have been written to it, so it is made anew.
-  rmSync(join(stateDir, 'run-table'), { recursive: true, force: true });
+  rmSync(folderOf(stateDir), { recursive: true, force: true });
   const again = await tryOpen(stateDir, createTableInput);
   if (again !== undefined) return again;
   throw new MisconfiguredError(`The records in ${stateDir} cannot be opened.`, { next: 'Use another --state folder.' });
@@ -62,7 +71,7 @@ async function tryOpen(
   stateDir: string,
   createTableInput: Readonly<Record<string, unknown>>,
 ): Promise<RunTableServer | undefined> {
-  const path = join(stateDir, 'run-table');
+  const path = folderOf(stateDir);
   mkdirSync(path, { recursive: true });
   const server = dynalite({ path, createTableMs: 0 }) as Server & { listen: Server['listen'] };
   await new Promise<void>((resolve, reject) => {
