@@ -16,11 +16,6 @@ export function foldKey(listedKey: string, ignoreCase = false): string {
   return foldBytes(Buffer.from(listedKey), ignoreCase).toString();
 }
 
-/** The same rule on bytes. Returns the very array where nothing is to be folded, so that the common case allocates nothing. */
-export function foldKeyBytes(bytes: Uint8Array, ignoreCase = false): Uint8Array {
-  return isCanonical(bytes, ignoreCase) ? bytes : foldBytes(asBuffer(bytes), ignoreCase);
-}
-
 /** Folds a recorded path: scheme and authority are cut off first, since they are compared apart. */
 export function foldReference(path: string, ignoreCase = false): string {
   return foldKey(cutSchemeAndAuthority(path), ignoreCase);
@@ -32,18 +27,7 @@ export function cutSchemeAndAuthority(path: string): string {
   return match === null ? path : path.slice(match[0].length);
 }
 
-function isCanonical(bytes: Uint8Array, ignoreCase: boolean): boolean {
-  let previous = SLASH;
-  // An index: iterating the array costs three times as much, and this runs once per file of the table.
-  for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at] as number;
-    if (byte >= 0x80 || byte === PERCENT || (byte === SLASH && previous === SLASH)) return false;
-    if (ignoreCase && byte >= 0x41 && byte <= 0x5a) return false;
-    previous = byte;
-  }
-  return true;
-}
-
+/** Most keys are: they are compared as they came, and nothing is allocated for them. */
 function isCanonicalText(text: string, ignoreCase: boolean): boolean {
   let previous = SLASH;
   for (let i = 0; i < text.length; i++) {
@@ -151,8 +135,4 @@ function encodeEscaped(text: string): Buffer {
 function showInvalidBytes(text: string): string {
   if (text.isWellFormed()) return text;
   return text.replace(/\p{Surrogate}/gu, (unit) => `%${(unit.charCodeAt(0) - 0xdc00).toString(16).toUpperCase()}`);
-}
-
-function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
