@@ -3,9 +3,16 @@ import { ServiceUnavailableError } from '#shared/errors.ts';
 import { foldKey } from '#shared/identity/fold-key.ts';
 import { locateReference } from '#shared/identity/references.ts';
 import { artefact } from '#shared/run/artefacts.ts';
-import { lookAtKeys, settleLostReply } from '#shared/run/look-at-keys.ts';
+import { AskedKeys } from '#shared/run/asked-keys.ts';
+import { type AskedPlace, claimAbsent, lookAtKeys, settleLostReply } from '#shared/run/look-at-keys.ts';
 import type { RunState, WorkerStep } from '#shared/run/messages.ts';
-import { type BatchOutcome, countKeys, type DeleteIntent, type DeleteReplyNote } from '#shared/run/outcomes.ts';
+import {
+  type BatchOutcome,
+  countKeys,
+  type DeleteIntent,
+  type DeleteReplyNote,
+  type SettledKey,
+} from '#shared/run/outcomes.ts';
 import type { Plan } from '#shared/run/plan.ts';
 import type { CandidateLine } from '#shared/run/receipts.ts';
 import { type Look, RECHECK_VALID_MS, type Rechecker } from '#shared/run/recheck.ts';
@@ -60,6 +67,7 @@ interface Answered {
 
 export class BatchRun {
   readonly #setup: BatchSetup;
+  readonly #asked = new AskedKeys();
   #requests = 0;
   #reads = 0;
   #throttles = 0;
@@ -105,7 +113,7 @@ export class BatchRun {
 
   /** Goes through the requests of earlier calls; one whose reply was never written is settled by looking. */
   async #readHistory(): Promise<void> {
-    const { artefacts, keys, sealed, store, versioned } = this.#setup;
+    const { artefacts, keys, sealed } = this.#setup;
     for (;;) {
       const intent = await artefacts.readJson<DeleteIntent>(artefact.intent(sealed.batch, this.#requests));
       if (intent === undefined) return;
@@ -113,20 +121,27 @@ export class BatchRun {
       const name = artefact.reply(sealed.batch, this.#requests);
       let reply = await artefacts.readJson<DeleteReplyNote>(name);
       if (reply === undefined) {
-        const found = await settleLostReply(store, sealed.bucket, keys.linesOf(intent.keys), versioned);
+        const askedAt = (key: string) => this.#asked.since(key) ?? intent.at;
+        const found = await settleLostReply(this.#place(), keys.linesOf(intent.keys), askedAt);
         reply = await artefacts.writeOnce<DeleteReplyNote>(name, { ...found, throttled: false });
       }
-      this.#apply(intent.keys, reply);
+      this.#apply(intent, reply);
     }
   }
 
-  #apply(asked: readonly string[], reply: DeleteReplyNote): void {
+  #place(): AskedPlace {
+    const { sealed, store, versioned } = this.#setup;
+    return { store, bucket: sealed.bucket, versioned };
+  }
+
+  #apply(intent: DeleteIntent, reply: DeleteReplyNote): void {
     this.#requests++;
     this.#reads += reply.reads;
     if (reply.throttled) this.#throttles++;
     if (reply.rejected === 'NotImplemented') this.#singles = true;
     if (reply.rejected === 'BadRequest') this.#checksum = 'md5';
-    this.#setup.keys.apply(asked, reply);
+    this.#asked.note(intent, reply);
+    this.#setup.keys.apply(intent.keys, reply);
   }
 
   /** Undefined where nothing was left to ask for, came too late, or another attempt of this batch was found at work. */
@@ -147,8 +162,8 @@ export class BatchRun {
       return undefined;
     }
     const sent = this.#isValid(look) ? await this.#send(group.single, lines, look) : undefined;
-    const note = sent === undefined ? this.#tooLate(reads) : noteOf(sent, reads);
-    this.#apply(asked, await artefacts.writeOnce(artefact.reply(sealed.batch, number), note));
+    const note = sent === undefined ? this.#tooLate(reads) : await this.#noteOf(sent, reads);
+    this.#apply(intent, await artefacts.writeOnce(artefact.reply(sealed.batch, number), note));
     return sent;
   }
 
@@ -162,10 +177,11 @@ export class BatchRun {
       const blind = conditional && !lookAlways ? lines.filter((line) => line.etag === '') : lines;
       if (blind.length > 0) {
         const looked = await lookAtKeys(store, sealed.bucket, blind);
-        for (const entry of looked.settled) keys.settle(entry);
-        const gone = new Set(looked.settled.map((entry) => entry.key));
+        const { settled, reads: more } = await this.#claim(looked.settled);
+        for (const entry of settled) keys.settle(entry);
+        const gone = new Set(settled.map((entry) => entry.key));
         lines = lines.filter((line) => !gone.has(line.key));
-        reads += looked.reads;
+        reads += looked.reads + more;
       }
       const began = ports.clock.now();
       const look = await this.#setup.rechecker.look();
@@ -200,6 +216,23 @@ export class BatchRun {
     return inXml.length > 0
       ? { lines: inXml.slice(0, size), single: false }
       : { lines: open.slice(0, Math.min(size, SINGLES)), single: true };
+  }
+
+  /** What is absent because of an earlier request of this batch, whose answer was lost, counts as deleted by it. */
+  #claim(settled: readonly SettledKey[]): ReturnType<typeof claimAbsent> {
+    return claimAbsent(this.#place(), settled, (key) => this.#asked.since(key));
+  }
+
+  async #noteOf({ settled, throttled, rejected, held }: SentRequest, reads: number): Promise<DeleteReplyNote> {
+    const form = rejected?.fault as DeleteReplyNote['rejected'];
+    const claimed = await this.#claim(settled);
+    const note = {
+      settled: claimed.settled,
+      throttled,
+      reads: reads + claimed.reads,
+      ...(held === undefined ? {} : { held }),
+    };
+    return form === undefined ? note : { ...note, rejected: form };
   }
 
   #isValid(look: Look): boolean {
@@ -240,12 +273,6 @@ export class BatchRun {
     ports.metrics.add('DeleteFailures', failed.files + unknown.files);
     ports.metrics.add('DeleteThrottles', this.#throttles);
   }
-}
-
-function noteOf({ settled, throttled, rejected, held }: SentRequest, reads: number): DeleteReplyNote {
-  const form = rejected?.fault as DeleteReplyNote['rejected'];
-  const note = { settled, throttled, reads, ...(held === undefined ? {} : { held }) };
-  return form === undefined ? note : { ...note, rejected: form };
 }
 
 function tooSlow(): ServiceUnavailableError {

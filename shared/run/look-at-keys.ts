@@ -46,36 +46,62 @@ async function lookAt(store: ObjectStore, bucket: string, line: CandidateLine): 
   }
 }
 
-/**
- * What became of a request whose answer was lost: keys that are gone count as deleted by it, with the marker that stands on
- * top of them; keys that are still there are left to the next request.
- */
-export async function settleLostReply(
-  store: ObjectStore,
-  bucket: string,
-  lines: readonly CandidateLine[],
-  versioned: boolean,
-): Promise<{ readonly settled: readonly SettledKey[]; readonly reads: number }> {
-  const looked = await lookAtKeys(store, bucket, lines);
-  const settled: SettledKey[] = [];
-  let { reads } = looked;
-  for (const entry of looked.settled) {
-    if (entry.result !== 'absent') {
-      settled.push(entry);
-      continue;
-    }
-    const marker = versioned ? await markerOf(store, bucket, entry.key) : undefined;
-    if (versioned) reads++;
-    settled.push(
-      marker === undefined
-        ? { key: entry.key, result: 'deleted' }
-        : { key: entry.key, result: 'deleted', version_id: marker },
-    );
-  }
-  return { settled, reads };
+/** S3 refuses requests whose clock is off by more than this, so that no marker of ours can be older than its intent by more. */
+export const CLOCK_ALLOWANCE_MS = 15 * 60_000;
+
+/** Where keys were asked for, and whether the bucket keeps versions. */
+export interface AskedPlace {
+  readonly store: ObjectStore;
+  readonly bucket: string;
+  readonly versioned: boolean;
 }
 
-async function markerOf(store: ObjectStore, bucket: string, key: string): Promise<string | undefined> {
+/**
+ * What became of a request whose answer was lost: keys that are gone are claimed, see {@link claimAbsent}; keys that are still
+ * there are left to the next request. `askedAt` is the time of the intent.
+ */
+export async function settleLostReply(
+  place: AskedPlace,
+  lines: readonly CandidateLine[],
+  askedAt: (key: string) => string,
+): Promise<{ readonly settled: readonly SettledKey[]; readonly reads: number }> {
+  const looked = await lookAtKeys(place.store, place.bucket, lines);
+  const claimed = await claimAbsent(place, looked.settled, askedAt);
+  return { settled: claimed.settled, reads: looked.reads + claimed.reads };
+}
+
+/**
+ * Keys that are gone, and that an earlier request asked for without an answer, were deleted by it: where versions are kept, only if
+ * the marker on top is not older than that request. Any other marker is somebody else's: the key was absent already.
+ */
+export async function claimAbsent(
+  place: AskedPlace,
+  settled: readonly SettledKey[],
+  askedAt: (key: string) => string | undefined,
+): Promise<{ readonly settled: readonly SettledKey[]; readonly reads: number }> {
+  const claimed: SettledKey[] = [];
+  let reads = 0;
+  for (let start = 0; start < settled.length; start += HEADS_AT_ONCE) {
+    const group = settled.slice(start, start + HEADS_AT_ONCE).map(async (entry): Promise<SettledKey> => {
+      const at = entry.result === 'absent' ? askedAt(entry.key) : undefined;
+      if (at === undefined) return entry;
+      if (!place.versioned) return { key: entry.key, result: 'deleted' };
+      reads++;
+      const earliestMs = Date.parse(at) - CLOCK_ALLOWANCE_MS;
+      const marker = await markerSince(place, entry.key, earliestMs);
+      return marker === undefined ? entry : { key: entry.key, result: 'deleted', version_id: marker };
+    });
+    claimed.push(...(await Promise.all(group)));
+  }
+  return { settled: claimed, reads };
+}
+
+async function markerSince(
+  { store, bucket }: AskedPlace,
+  key: string,
+  earliestMs: number,
+): Promise<string | undefined> {
   const page = await store.listVersions({ bucket, prefix: key, maxKeys: 2 });
-  return page.versions.find((version) => version.key === key && version.isLatest && version.isDeleteMarker)?.versionId;
+  const top = page.versions.find((version) => version.key === key && version.isLatest && version.isDeleteMarker);
+  return top !== undefined && top.lastModifiedMs >= earliestMs ? top.versionId : undefined;
 }

@@ -1,7 +1,8 @@
 /** The outcome of a batch that was killed: replies as noted, requests without a note by looking, the rest was left. */
-import { PlanNotDeletableError } from '#shared/errors.ts';
+import { IcesweepError, PlanNotDeletableError } from '#shared/errors.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { artefact } from './artefacts.ts';
+import { AskedKeys } from './asked-keys.ts';
 import { settleLostReply } from './look-at-keys.ts';
 import { type BatchOutcome, countKeys, type DeleteIntent, type DeleteReplyNote, type SettledKey } from './outcomes.ts';
 import type { CandidateLine } from './receipts.ts';
@@ -33,6 +34,7 @@ export async function settleBatch(killed: KilledBatch): Promise<BatchOutcome> {
   const { sealed, seal, artefacts, nowMs } = killed;
   const lines = await linesOf(killed);
   const settled = new Map<string, SettledKey>();
+  const asked = new AskedKeys();
   const now = new Date(nowMs).toISOString();
   let [requests, throttles, reads] = [0, 0, 0];
   let startedAt = now;
@@ -40,11 +42,17 @@ export async function settleBatch(killed: KilledBatch): Promise<BatchOutcome> {
     const intent = await artefacts.readJsonIfWhole<DeleteIntent>(artefact.intent(sealed.batch, requests));
     if (intent === undefined) break;
     if (requests === 0) startedAt = intent.at;
-    const reply = await replyTo(intent, requests, lines, killed);
-    if (reply.throttled) throttles++;
-    reads += reply.reads;
-    for (const entry of reply.settled) if (!settled.has(entry.key)) settled.set(entry.key, entry);
+    const reply = await artefacts.readJsonIfWhole<DeleteReplyNote>(artefact.reply(sealed.batch, requests));
+    const note = reply ?? { settled: [], throttled: false, reads: 0 };
+    if (note.throttled) throttles++;
+    reads += note.reads;
+    asked.note(intent, note);
+    for (const entry of note.settled) if (!settled.has(entry.key)) settled.set(entry.key, entry);
   }
+  const open = [...lines.values()].filter(({ key }) => asked.since(key) !== undefined && !settled.has(key));
+  const found = await lookAfter(open, asked, killed);
+  for (const entry of found.settled) settled.set(entry.key, entry);
+  reads += found.reads;
   const outcome: BatchOutcome = {
     plan_hash: seal.plan_hash,
     plan_digest: '',
@@ -71,14 +79,17 @@ async function linesOf({ sealed, planArtefacts }: KilledBatch): Promise<Readonly
   return lines;
 }
 
-async function replyTo(
-  intent: DeleteIntent,
-  request: number,
-  lines: ReadonlyMap<string, CandidateLine>,
-  { sealed, artefacts, store, versioned }: KilledBatch,
-): Promise<DeleteReplyNote> {
-  const reply = await artefacts.readJsonIfWhole<DeleteReplyNote>(artefact.reply(sealed.batch, request));
-  if (reply !== undefined) return reply;
-  const asked = intent.keys.map((key) => lines.get(key)).filter((line) => line !== undefined);
-  return { ...(await settleLostReply(store, sealed.bucket, asked, versioned)), throttled: false };
+/** A store that cannot be asked now, either, leaves the keys unknown: the record is written all the same. */
+async function lookAfter(
+  lines: readonly CandidateLine[],
+  asked: AskedKeys,
+  { sealed, store, versioned }: KilledBatch,
+): ReturnType<typeof settleLostReply> {
+  try {
+    const askedAt = (key: string) => asked.since(key) as string;
+    return await settleLostReply({ store, versioned, bucket: sealed.bucket }, lines, askedAt);
+  } catch (error) {
+    if (!(error instanceof IcesweepError)) throw error;
+    return { settled: lines.map(({ key }) => ({ key, result: 'unknown' })), reads: 0 };
+  }
 }

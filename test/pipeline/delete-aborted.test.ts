@@ -4,6 +4,7 @@ import { gunzipSync } from 'node:zlib';
 import { artefact } from '#shared/run/artefacts.ts';
 import { restoreRun } from '#shared/run/restore.ts';
 import { RunArtefacts } from '#shared/run/run-artefacts.ts';
+import { storeFault } from '#test/support/memory-store.ts';
 import { ALLOW_ALL, type OrphanWorld, orphanWorld } from '#test/support/orphan-world.ts';
 import { KilledError } from '#test/support/run-world.ts';
 
@@ -67,3 +68,35 @@ test('restore brings back what an aborted run deleted, also by the request whose
   assert.deepEqual(restored, { restored: 4, alreadyGone: 0, covered: 0, unversioned: 0 });
   assert.deepEqual(world.keys('wh/t/data/orphan'), orphans);
 });
+
+for (const answers of [true, false]) {
+  const what = answers ? 'are counted by a look at them' : 'are unknown where they cannot be looked at';
+  test(`OR-08 keys of an aborted run whose request had no answer ${what}`, async () => {
+    const { world } = await orphanWorld(3, { versioned: true });
+    let noted = false;
+    world.tables.options = {
+      onCall: ({ operation, phase }) => {
+        if (operation === 'deleteObjects' && phase === 'after') throw storeFault('Unavailable');
+      },
+    };
+    // That there was no answer is noted; the machine ends before the next request.
+    world.work.options = {
+      onCall: ({ operation, key, phase }) => {
+        if (noted) throw new KilledError('killed');
+        noted = operation === 'put' && phase === 'after' && key.endsWith('/reply-0.json');
+      },
+    };
+    await assert.rejects(world.run(ALLOW_ALL, 'killed'), KilledError);
+    world.work.options = {};
+    world.tables.options = {
+      onCall: ({ operation }) => {
+        if (operation === 'head' && !answers) throw storeFault('Unavailable');
+      },
+    };
+
+    const record = await world.recordAbort('killed');
+
+    assert.equal(record.verdict, 'ABORTED');
+    assert.deepEqual([record.deleted_files_count, record.failed_deletions_count], answers ? [3, 0] : [0, 3]);
+  });
+}

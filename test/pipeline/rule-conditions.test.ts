@@ -2,11 +2,16 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { deleteBatch } from '#functions/delete/delete-batch.ts';
+import { parseDeployment } from '#shared/run/deployment.ts';
+import { CLOCK_ALLOWANCE_MS } from '#shared/run/look-at-keys.ts';
 import type { RunState } from '#shared/run/messages.ts';
 import { restoreRun } from '#shared/run/restore.ts';
 import { RunArtefacts } from '#shared/run/run-artefacts.ts';
 import { storeFault } from '#test/support/memory-store.ts';
 import { ALLOW_ALL, orphanWorld } from '#test/support/orphan-world.ts';
+
+/** What a deployment must allow so that these small tables may be cleaned. */
+const LOOSE = { max_orphan_percent: 100, older_than: '1d' };
 
 for (const [form, names] of [
   ['deleteObjects', ['orphan-a.parquet', 'orphan-b.parquet', 'orphan-c.parquet']],
@@ -51,6 +56,61 @@ test('a request whose answer was never noted is settled by looking: counted once
   assert.equal(restored.restored, orphans.length);
   assert.deepEqual(world.keys('wh/t/data/orphan'), orphans);
 });
+
+test('markers of somebody else are not claimed by a request whose answer was lost, nor removed by restore', async () => {
+  const { world, orphans } = await orphanWorld(4, { versioned: true });
+  // Not looked at before, since the store is known to honour conditions.
+  world.deployment = parseDeployment({ dry_run: false, defaults: LOOSE });
+  const [foreign, late, ...ours] = orphans as [string, string, ...string[]];
+  world.onStage = async (stage) => {
+    if (stage !== 'recheck') return;
+    await world.tables.bucket('b').delete(foreign, {});
+    world.nowMs += CLOCK_ALLOWANCE_MS + 1000;
+    // Within the allowance a marker passes for ours: the store's clock may be that much behind.
+    await world.tables.bucket('b').delete(late, {});
+    world.nowMs += CLOCK_ALLOWANCE_MS - 1000;
+  };
+  let lost = false;
+  world.work.options = {
+    onCall: ({ operation, key, phase }) => {
+      if (operation !== 'put' || phase !== 'before' || lost || !key.endsWith('/reply-0.json')) return;
+      lost = true;
+      throw storeFault('Unavailable');
+    },
+  };
+
+  const { record } = await world.run(ALLOW_ALL);
+
+  assert.ok(lost);
+  assert.deepEqual([record.deleted_files_count, record.already_absent_files_count], [3, 1]);
+  await restoreRun(world.tables, new RunArtefacts(world.work, 'work', record.artefacts), 10);
+  assert.deepEqual(world.keys('wh/t/data/orphan'), [late, ...ours]);
+});
+
+for (const [form, lose] of [
+  ['is lost', () => Promise.reject(storeFault('Unavailable'))],
+  ['names no key', async () => ({ deleted: [], errors: [] })],
+] as const) {
+  test(`OR-08 keys of a request whose answer ${form} are deleted keys to record and restore once they are gone`, async () => {
+    for (const local of [true, false]) {
+      const { world, orphans } = await orphanWorld(4, { versioned: true });
+      world.deployment = parseDeployment({ dry_run: false, local, defaults: LOOSE });
+      const { deleteObjects } = world.tables;
+      let requests = 0;
+      world.tables.deleteObjects = async (...request) => {
+        const reply = await deleteObjects.apply(world.tables, request);
+        return requests++ === 0 ? lose() : reply;
+      };
+
+      const { record } = await world.run(ALLOW_ALL);
+
+      assert.equal(record.deleted_files_count, orphans.length, `local: ${local}`);
+      const restored = await restoreRun(world.tables, new RunArtefacts(world.work, 'work', record.artefacts), 10);
+      assert.equal(restored.restored, orphans.length);
+      assert.deepEqual(world.keys('wh/t/data/orphan'), orphans);
+    }
+  });
+}
 
 test('a batch that is repeated after its outcome was written answers it, whatever has become of the run', async () => {
   const { world } = await orphanWorld(2);

@@ -1018,9 +1018,30 @@ const DELETING: readonly SafetyRule[] = [
   {
     name: 'one marker per key',
     file: 'functions/delete/batch-run.ts',
-    line: 'const found = await settleLostReply(store, sealed.bucket, keys.linesOf(intent.keys), versioned);',
-    without: 'const found = { settled: [], reads: versioned && settleLostReply === undefined ? 1 : 0 };',
+    line: 'const found = await settleLostReply(this.#place(), keys.linesOf(intent.keys), askedAt);',
+    without: 'const found = { settled: [], reads: settleLostReply === undefined ? askedAt.length : 0 };',
     suite: [pipeline('rule-conditions')],
+  },
+  {
+    name: 'a marker older than the request is somebody else’s',
+    file: 'shared/run/look-at-keys.ts',
+    line: 'return top !== undefined && top.lastModifiedMs >= earliestMs ? top.versionId : undefined;',
+    without: 'return top !== undefined && earliestMs > 0 ? top.versionId : undefined;',
+    suite: [pipeline('rule-conditions')],
+  },
+  {
+    name: 'the clocks of store and worker may differ',
+    file: 'shared/run/look-at-keys.ts',
+    line: 'const earliestMs = Date.parse(at) - CLOCK_ALLOWANCE_MS;',
+    without: 'const earliestMs = Date.parse(at);',
+    suite: [pipeline('rule-conditions')],
+  },
+  {
+    name: 'a key that is gone after a request without an answer is a deleted key',
+    file: 'functions/delete/batch-run.ts',
+    line: 'return claimAbsent(this.#place(), settled, (key) => this.#asked.since(key));',
+    without: 'return claimAbsent(this.#place(), settled, () => undefined);',
+    suite: [pipeline('rule-conditions'), pipeline('delete-requests')],
   },
   {
     name: 'a batch leaves its outcome once',

@@ -49,7 +49,7 @@ export class RunWorld {
   readonly events: { readonly type: string; readonly detail: Readonly<Record<string, unknown>> }[] = [];
   readonly metrics = new Map<string, number>();
   nowMs = START_MS;
-  /** Time of files that are written now; 0: the clock's. */
+  /** Time of files that the table's writer writes now; 0: the clock's. */
   writeMs = START_MS - 60 * DAY_MS;
   deployment = parseDeployment({ dry_run: false, local: true });
   remainingMs: () => number = () => 900_000;
@@ -60,8 +60,7 @@ export class RunWorld {
   #runs = 0;
 
   constructor() {
-    const now = () => (this.writeMs === 0 ? this.nowMs : this.writeMs);
-    this.tables = new MemoryStore({ now });
+    this.tables = new MemoryStore({ now: () => this.nowMs });
     this.work = new MemoryStore({ now: () => this.nowMs });
     this.work.createBucket('work');
     this.tables.createBucket('b');
