@@ -4,11 +4,11 @@ import { foldKey } from '#shared/identity/fold-key.ts';
 import { locateReference, type Place } from '#shared/identity/references.ts';
 import { humanBytes, humanTime, printable } from '#shared/report/format.ts';
 import { artefact } from '#shared/run/artefacts.ts';
-import type { BatchOutcome } from '#shared/run/outcomes.ts';
 import type { Plan } from '#shared/run/plan.ts';
 import type { CandidateLine } from '#shared/run/receipts.ts';
 import type { RunArtefacts } from '#shared/run/run-artefacts.ts';
 import type { Seal } from '#shared/run/seal.ts';
+import { readOutcome } from '#shared/run/settle-batch.ts';
 import { isStoreFault, type ObjectHead } from '#shared/storage/object-store.ts';
 import { readConnection } from '../../state/connections.ts';
 import { type CommandContext, operandOf, styleOf } from '../context.ts';
@@ -58,7 +58,7 @@ async function sealedLine(
 async function outcomeOf(artefacts: RunArtefacts, seal: Seal, key: string): Promise<string | undefined> {
   let finished = 0;
   for (const { batch } of seal.batches) {
-    const outcome = await artefacts.readJson<BatchOutcome>(artefact.outcome(batch));
+    const outcome = await readOutcome(artefacts, batch);
     const settled = outcome?.keys.find((one) => one.key === key);
     if (settled !== undefined)
       return settled.code === undefined ? settled.result : `${settled.result} (${settled.code})`;
