@@ -3,7 +3,7 @@ import { ROOT_PROPERTIES } from '#shared/catalog/catalog.ts';
 import { InvalidInputError, PrefixMismatchError } from '#shared/errors.ts';
 import { resolveLocation } from '#shared/identity/references.ts';
 import type { Root } from '#shared/identity/types.ts';
-import type { Folder, Plan } from '#shared/run/plan.ts';
+import { type Folder, MOST_UNMANAGED_PREFIXES, type Plan } from '#shared/run/plan.ts';
 import type { ResolvedInput } from '#shared/run/resolved-input.ts';
 import type { SpellingFinder } from './location-spellings.ts';
 import { distinctFolders, propertyFolder } from './metadata-folders.ts';
@@ -155,7 +155,7 @@ export async function planRoots(question: RootsQuestion): Promise<PlannedRoots> 
   return { roots, dataFolders, warnings };
 }
 
-/** The rest of the location, by first-level prefix: one delimiter listing, counted, never touched. */
+/** The rest of the location: its files counted, its folders named, by one delimiter listing. Never touched. */
 export async function planUnmanaged(question: RootsQuestion, roots: readonly Root[]): Promise<Plan['unmanaged']> {
   const { locations, spellings } = question;
   const rest = locations.filter(
@@ -172,5 +172,5 @@ export async function planUnmanaged(question: RootsQuestion, roots: readonly Roo
     files += listing.objects.length;
     bytes += listing.objects.reduce((total, { sizeBytes }) => total + sizeBytes, 0);
   }
-  return { prefixes: prefixes.slice(0, 100), files, bytes };
+  return { prefixes: prefixes.slice(0, MOST_UNMANAGED_PREFIXES), files, bytes };
 }

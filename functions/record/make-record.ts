@@ -8,6 +8,7 @@ import type { CandidateLine, FileClass, FileGroup, Tally } from '#shared/run/rec
 import type { RunRecord, TableTotals } from '#shared/run/record.ts';
 import type { Gathered } from './gather.ts';
 import { executionLinks } from './links.ts';
+import { sum, warningsOf } from './warnings.ts';
 
 export interface RecordHead {
   readonly run_id: string;
@@ -177,28 +178,6 @@ function samplePaths({ plan }: Gathered, sample: readonly CandidateLine[]): stri
   return paths;
 }
 
-function warningsOf({ plan, scans, lists }: Gathered, versioned: boolean, deleted: number): string[] {
-  const warnings = [...(plan?.input.warnings ?? []), ...(plan?.warnings ?? [])];
-  const waiting = sum(
-    lists.map((receipt) => receipt.classes.waiting.content.files + receipt.classes.waiting.metadata.files),
-  );
-  if (waiting > 0)
-    warnings.push(`${waiting} files are newer than the last data commit and may wait for a late one; they were kept.`);
-  const odd = scans.flatMap((receipt) => receipt.pending_not_avro);
-  if (odd.length > 0)
-    warnings.push(`${odd.length} pending manifests are no Avro files and were kept, ${odd[0]} among them.`);
-  if (versioned && deleted > 0) {
-    warnings.push(
-      'The bucket is versioned: delete markers were written, the bytes are billed until the versions expire.',
-    );
-  }
-  return [...new Set(warnings)].slice(0, 50);
-}
-
 function addAll(tallies: readonly Tally[]): Tally {
   return { files: sum(tallies.map((tally) => tally.files)), bytes: sum(tallies.map((tally) => tally.bytes)) };
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, value) => total + value, 0);
 }

@@ -25,6 +25,9 @@ export interface Pin {
   readonly snapshot_id: string | null;
 }
 
+/** A location may have a folder per partition. */
+export const MOST_UNMANAGED_PREFIXES = 100;
+
 /** A folded-key interval `[from, to)` in byte order; null is unbounded. Hex of the UTF-8 bytes. */
 export interface KeyRange {
   readonly from: string | null;
@@ -70,7 +73,7 @@ export interface Plan {
   readonly ranges: readonly KeyRange[];
   readonly scan: { readonly shards: number; readonly manifests: number };
   readonly list: { readonly shards: number };
-  /** The rest of the location, by first-level prefix; listed once, never touched. */
+  /** The rest of the location: its first folders, and the count of the files beside them. Never touched. */
   readonly unmanaged: { readonly prefixes: readonly string[]; readonly files: number; readonly bytes: number };
   readonly tables_compared: number | null;
   /** Manifest lists and manifests that answered 404 and are no longer named (DESIGN section 2). */

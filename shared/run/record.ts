@@ -65,6 +65,7 @@ export interface RunRecord {
     readonly protected: number;
     readonly waiting: number;
     readonly undated: number;
+    /** Files that lie in the location beside its folders. What other folders hold is not counted; `warnings` names them. */
     readonly unmanaged: number;
   };
   readonly skipped_manifests_count: number;

@@ -23,7 +23,11 @@ export function keptSection(record: RunRecord): Html {
     ['Waiting', record.kept.waiting, 'newer than the last data commit, so a late commit may still name them'],
     ['Protected', record.kept.protected, "Flink's pending files, hidden names, excluded by a glob"],
     ['Undated', record.kept.undated, 'the store gave no usable time'],
-    ['Unmanaged', record.kept.unmanaged, 'in the location but outside the roots: counted, never touched'],
+    [
+      'Unmanaged',
+      record.kept.unmanaged,
+      'beside the folders of the location: counted, never touched; a warning names folders that were not listed',
+    ],
     ['Rescued', record.rescued_files_count, 'a commit during the run took them over'],
     ['Changed', record.changed_files_count, 'another object by the time of the request'],
   ];
