@@ -8,16 +8,19 @@ export interface S3ClientOptions {
   /** Bucket in the path; on by default where an endpoint is given. */
   readonly pathStyle?: boolean;
   readonly credentials?: S3ClientConfig['credentials'];
+  /** Profile of the shared configuration files. */
+  readonly profile?: string;
   /** Attempts in all; 1 switches the SDK's own retries off, as deletes need. */
   readonly attempts?: number;
 }
 
 export function createS3Client(options: S3ClientOptions = {}): S3Client {
-  const { endpoint, region, pathStyle, credentials, attempts } = options;
+  const { endpoint, region, pathStyle, credentials, profile, attempts } = options;
   return new S3Client({
     ...(endpoint === undefined ? {} : { endpoint }),
     ...(region === undefined ? (endpoint === undefined ? {} : { region: 'us-east-1' }) : { region }),
     ...(credentials === undefined ? {} : { credentials }),
+    ...(profile === undefined ? {} : { profile }),
     forcePathStyle: pathStyle ?? endpoint !== undefined,
     // A table may lie in another region than the fleet.
     followRegionRedirects: endpoint === undefined,

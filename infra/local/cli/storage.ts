@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { ServiceUnavailableError } from '#shared/errors.ts';
 import { createS3Client, type S3ClientOptions } from '#shared/storage/s3-client.ts';
 import { S3Store } from '#shared/storage/s3-store.ts';
+import type { MachineOptions } from '../machine/types.ts';
 import { DirectoryBucket } from '../s3/directory-bucket.ts';
 import { type S3Server, startS3Server } from '../s3/server.ts';
 import type { Connection } from '../state/connections.ts';
@@ -16,8 +17,8 @@ export interface LocalStorage {
   readonly server: S3Server;
   readonly work: S3Store;
   readonly tables: S3Store;
-  /** Without an endpoint: AWS itself. */
-  readonly tableS3: { readonly endpoint?: string; readonly region?: string };
+  /** For the functions, who find a profile in their environment. Without an endpoint: AWS itself. */
+  readonly tableS3: MachineOptions['tableS3'];
   close(): Promise<void>;
 }
 
@@ -25,6 +26,32 @@ const EMBEDDED = { region: 'us-east-1', credentials: { accessKeyId: 'local', sec
 
 export function openStore(options: S3ClientOptions): S3Store {
   return new S3Store(createS3Client(options), createS3Client({ ...options, attempts: 1 }));
+}
+
+/** The client settings that reach a connection's real store. */
+export function storeOptions(
+  connection: Connection,
+): Pick<S3ClientOptions, 'endpoint' | 'region' | 'pathStyle' | 'profile'> {
+  const { endpoint_url: endpoint, region, path_style: pathStyle, profile } = connection;
+  return {
+    ...(endpoint === undefined ? {} : { endpoint }),
+    ...(region === undefined ? {} : { region }),
+    ...(pathStyle === undefined ? {} : { pathStyle }),
+    ...(profile === undefined ? {} : { profile }),
+  };
+}
+
+/** The region that AWS's variables or the profile name: the functions read no configuration file for it. */
+async function configuredRegion({ endpoint_url: endpoint, region, profile }: Connection): Promise<{ region?: string }> {
+  if (endpoint !== undefined || region !== undefined) return {};
+  const client = createS3Client(profile === undefined ? {} : { profile });
+  try {
+    return { region: await client.config.region() };
+  } catch {
+    return {};
+  } finally {
+    client.destroy();
+  }
 }
 
 const CONNECT_MS = 5000;
@@ -48,7 +75,7 @@ export async function assertReachable({ endpoint_url: endpoint }: Connection): P
     });
   } catch (error) {
     throw new ServiceUnavailableError(`The store ${endpoint} cannot be reached: ${(error as Error).message}.`, {
-      next: 'Check --endpoint-url; nothing was read.',
+      next: 'Check --endpoint-url or AWS_ENDPOINT_URL_S3; nothing was read.',
     });
   } finally {
     socket.destroy();
@@ -77,8 +104,7 @@ export async function openStorage(stateFolder: string, connection: Connection): 
     const tableS3 = { endpoint: server.endpoint, region: EMBEDDED.region };
     return { server, work, tables: work, tableS3, close: () => server.close() };
   }
-  const { endpoint_url: endpoint, region, path_style: pathStyle } = connection;
-  const real = { ...(endpoint === undefined ? {} : { endpoint }), ...(region === undefined ? {} : { region }) };
-  const tables = openStore({ ...real, ...(pathStyle === undefined ? {} : { pathStyle }) });
-  return { server, work, tables, tableS3: real, close: () => server.close() };
+  const options = { ...(await configuredRegion(connection)), ...storeOptions(connection) };
+  const { profile: _inTheirEnvironment, ...tableS3 } = options;
+  return { server, work, tables: openStore(options), tableS3, close: () => server.close() };
 }

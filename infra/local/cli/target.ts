@@ -17,26 +17,51 @@ export interface Target {
 /** On one machine the person is the deployment: everything may be loosened but the 24 h floor. */
 export const LOCAL_DEPLOYMENT = parseDeployment({ local: true });
 
-function storageOf(values: ReadonlyMap<string, FlagValue>, mounts: readonly Mount[]): Connection {
+/** The store's address as the AWS command line takes it: the flag, else the service's variable, else that of all services. */
+function endpointOf(values: ReadonlyMap<string, FlagValue>, environment: NodeJS.ProcessEnv): string | undefined {
+  const flag = values.get('endpoint-url') as string | undefined;
+  const ignored = environment['AWS_IGNORE_CONFIGURED_ENDPOINT_URLS'] === 'true';
+  const configured = ignored ? '' : environment['AWS_ENDPOINT_URL_S3'] || environment['AWS_ENDPOINT_URL'] || '';
+  const endpoint = flag ?? (configured === '' ? undefined : configured);
+  if (endpoint !== undefined && !(/^https?:\/\/[^/]+/.test(endpoint) && URL.canParse(endpoint))) {
+    const source = flag === undefined ? 'AWS_ENDPOINT_URL_S3' : '--endpoint-url';
+    throw new InvalidInputError(`${source} ${JSON.stringify(endpoint)} is no http or https address.`);
+  }
+  return endpoint;
+}
+
+/**
+ * How the flags and the environment reach a store that is not of this machine.
+ *
+ * @throws InvalidInputError an address that is none
+ */
+export function remoteConnection(
+  values: ReadonlyMap<string, FlagValue>,
+  environment: NodeJS.ProcessEnv = process.env,
+): Connection {
   const text = (name: string): string | undefined => values.get(name) as string | undefined;
+  const [endpoint, region, profile] = [endpointOf(values, environment), text('region'), text('profile')];
+  return {
+    directories: [],
+    ...(endpoint === undefined ? {} : { endpoint_url: endpoint }),
+    ...(region === undefined ? {} : { region }),
+    ...(profile === undefined ? {} : { profile }),
+    ...(values.get('path-style') === undefined ? {} : { path_style: values.get('path-style') === true }),
+  };
+}
+
+function storageOf(values: ReadonlyMap<string, FlagValue>, mounts: readonly Mount[]): Connection {
   const given = ['endpoint-url', 'path-style'].find((name) => values.has(name));
   if (given !== undefined && mounts.length > 0) {
     throw new InvalidInputError(`--${given} and directories of this machine cannot be used in one run.`, {
       next: 'A run reads one store: mount everything, or mount nothing.',
     });
   }
-  const endpoint = text('endpoint-url');
-  if (endpoint !== undefined && !(/^https?:\/\/[^/]+/.test(endpoint) && URL.canParse(endpoint))) {
-    throw new InvalidInputError(`--endpoint-url ${JSON.stringify(endpoint)} is no http or https address.`);
-  }
-  const [region, profile, token] = [text('region'), text('profile'), text('token-env')];
+  const token = values.get('token-env') as string | undefined;
   return {
+    ...remoteConnection(values, mounts.length > 0 ? {} : process.env),
     directories: mounts.map((mount) => mount.directory),
-    ...(endpoint === undefined ? {} : { endpoint_url: endpoint }),
-    ...(region === undefined ? {} : { region }),
-    ...(profile === undefined ? {} : { profile }),
     ...(token === undefined ? {} : { token_env: token }),
-    ...(values.get('path-style') === undefined ? {} : { path_style: values.get('path-style') === true }),
   };
 }
 

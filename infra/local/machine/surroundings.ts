@@ -28,7 +28,7 @@ export function onThisMachine(
   table: string,
   register: string,
 ): LocalFunction {
-  const { endpoint, region } = options.tableS3;
+  const { endpoint, region, pathStyle } = options.tableS3;
   return {
     ...spec,
     environment: {
@@ -42,6 +42,7 @@ export function onThisMachine(
       SECRETS_FROM_ENVIRONMENT: 'true',
       AWS_REGION: region ?? 'us-east-1',
       ...(endpoint === undefined ? {} : { TABLE_S3_ENDPOINT: endpoint }),
+      ...(pathStyle === undefined ? {} : { S3_PATH_STYLE: String(pathStyle) }),
       DELETE_ROLE_ARN: '',
       EVENT_BUS: '',
     },

@@ -5,7 +5,7 @@ export interface MachineOptions {
   /** Folder for records, logs and the register of executions; one process at a time. */
   readonly stateDir: string;
   /** Where the tables lie. Without an endpoint: AWS itself. */
-  readonly tableS3: { readonly endpoint?: string; readonly region?: string };
+  readonly tableS3: { readonly endpoint?: string; readonly region?: string; readonly pathStyle?: boolean };
   /** The embedded store that holds the work bucket. */
   readonly workS3: { readonly endpoint: string; readonly bucket: string };
   /** The person's settings, as `DeploymentSettings` in JSON. */
