@@ -9,10 +9,6 @@ const WILDCARDS: readonly { readonly form: RegExp; readonly reason: string }[] =
   { form: /^Resource::\*$/, reason: 'X-Ray, log delivery and network interfaces know no resources.' },
   { form: /^Resource::.*\/runs\/\*$/, reason: 'Artefacts of runs lie below runs/ under names known only at run time.' },
   {
-    form: /^Resource::arn:<AWS::Partition>:s3:::<[^>]*WorkBucket[^>]*>\/\*$/,
-    reason: 'Step Functions writes the results of a map below a prefix that is known only at run time.',
-  },
-  {
     form: /^Resource::arn:<AWS::Partition>:s3:::[^<]+\*$/,
     reason: 'Files of tables lie below the named prefixes under names known only at run time.',
   },

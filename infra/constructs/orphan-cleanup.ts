@@ -72,6 +72,8 @@ export class OrphanCleanup extends Construct {
     this.functions = stages.functions;
     this.deleteRole = this.#rights(stages);
     this.stateMachine = this.#machine();
+    // Step Functions itself reads the items of a map and writes its results.
+    for (const key of store.keys) key.grantEncryptDecrypt(this.stateMachine);
     grantDescribeExecutions(this, stages.roles.plan, this.stateMachine);
 
     this.#schedules = new TableSchedules(this, 'Schedules', {
@@ -169,6 +171,7 @@ export class OrphanCleanup extends Construct {
       bundles: this.#bundles(),
       workBucket: store.workBucket,
       runTable: store.runTable,
+      keys: store.keys,
       deployment: settings.reference,
       deploymentLayer: settings.layer,
       environments: { plan: { EVENT_BUS: bus }, record: { EVENT_BUS: bus } },

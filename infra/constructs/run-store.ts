@@ -25,11 +25,15 @@ export interface RunStoreProps {
 export class RunStore extends Construct {
   readonly workBucket: IBucket;
   readonly runTable: ITable;
+  /** Every key that whoever reads or writes a run needs; a bucket or table that was brought along may have its own. */
+  readonly keys: readonly IKey[];
 
   constructor(scope: Construct, id: string, props: RunStoreProps) {
     super(scope, id);
     this.workBucket = props.workBucket ?? this.#createBucket(props);
     this.runTable = props.runTable ?? this.#createTable(props);
+    const keys = [props.encryptionKey, this.workBucket.encryptionKey, this.runTable.encryptionKey];
+    this.keys = [...new Set(keys.filter((key) => key !== undefined))];
   }
 
   #createBucket(props: RunStoreProps): Bucket {

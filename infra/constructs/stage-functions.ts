@@ -35,7 +35,10 @@ export interface StageFunctionsProps {
   readonly serviceName: string;
   readonly logRetention: RetentionDays;
   readonly removalPolicy: RemovalPolicy;
+  /** For logs and environments. */
   readonly encryptionKey?: IKey;
+  /** Every key that work bucket, run table, logs or environments are encrypted with. */
+  readonly keys: readonly IKey[];
   readonly vpc?: IVpc;
   readonly vpcSubnets?: SubnetSelection;
   readonly securityGroups?: ISecurityGroup[];
@@ -51,6 +54,26 @@ const NETWORK_INTERFACES = [
   'ec2:AssignPrivateIpAddresses',
   'ec2:UnassignPrivateIpAddresses',
 ];
+
+/** Functions that look for earlier runs of a table; the others read and write items whose keys they know. */
+const READ_HISTORY: readonly FunctionName[] = ['record', 'watch'];
+
+function artefactStatements(workBucket: IBucket): PolicyStatement[] {
+  return [
+    new PolicyStatement({
+      sid: 'RunArtefacts',
+      actions: ['s3:GetObject', 's3:PutObject'],
+      resources: [workBucket.arnForObjects('runs/*')],
+    }),
+    new PolicyStatement({
+      sid: 'ListRunArtefacts',
+      actions: ['s3:ListBucket'],
+      resources: [workBucket.bucketArn],
+      // Without a right to list that asks for no prefix, S3 answers 403 where a receipt is not there yet.
+      conditions: { StringLikeIfExists: { 's3:prefix': 'runs/*' } },
+    }),
+  ];
+}
 
 /** One function per stage, each with a role and a log group of its own. */
 export class StageFunctions extends Construct {
@@ -77,28 +100,13 @@ export class StageFunctions extends Construct {
       assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
       description: `Rights of the icesweep function ${name}.`,
     });
-    const { workBucket, runTable, encryptionKey, vpc } = this.#props;
-    role.addToPolicy(
-      new PolicyStatement({
-        sid: 'RunArtefacts',
-        actions: ['s3:GetObject', 's3:PutObject'],
-        resources: [workBucket.arnForObjects('runs/*')],
-      }),
-    );
-    role.addToPolicy(
-      new PolicyStatement({
-        sid: 'ListRunArtefacts',
-        actions: ['s3:ListBucket'],
-        resources: [workBucket.bucketArn],
-        // Without a right to list that asks for no prefix, S3 answers 403 where a receipt is not there yet.
-        conditions: { StringLikeIfExists: { 's3:prefix': 'runs/*' } },
-      }),
-    );
+    const { workBucket, runTable, vpc } = this.#props;
+    if (name !== 'watch') for (const statement of artefactStatements(workBucket)) role.addToPolicy(statement);
     role.addToPolicy(
       new PolicyStatement({
         sid: 'RunTable',
-        actions: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:Query'],
-        resources: [runTable.tableArn, `${runTable.tableArn}/index/${STATUS_INDEX}`],
+        actions: ['dynamodb:GetItem', 'dynamodb:PutItem', ...(READ_HISTORY.includes(name) ? ['dynamodb:Query'] : [])],
+        resources: [runTable.tableArn],
       }),
     );
     role.addToPolicy(new PolicyStatement({ sid: 'Tracing', actions: TRACING, resources: ['*'] }));
@@ -110,7 +118,7 @@ export class StageFunctions extends Construct {
     if (vpc !== undefined) {
       role.addToPolicy(new PolicyStatement({ sid: 'Network', actions: NETWORK_INTERFACES, resources: ['*'] }));
     }
-    encryptionKey?.grantEncryptDecrypt(role);
+    for (const key of this.#props.keys) key.grantEncryptDecrypt(role);
     return role;
   }
 

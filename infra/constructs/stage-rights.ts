@@ -29,7 +29,7 @@ export function grantTableRights(roles: Roles, locations: readonly TableLocation
   for (const name of ['delete', 'record'] as const) {
     for (const statement of versionStatements(locations)) roles[name].addToPolicy(statement);
   }
-  for (const name of ASK_CATALOG) grantCatalog(roles[name], props);
+  for (const name of ASK_CATALOG) grantCatalog(roles[name], name, props);
 }
 
 /** What versions and markers a bucket holds: after an abort the markers of a batch are found by listing them. */
@@ -37,7 +37,7 @@ function versionStatements(locations: readonly TableLocation[]): PolicyStatement
   return [...versioningStatements(locations), ...listStatements(locations, 's3:ListBucketVersions', 'ListVersions')];
 }
 
-function grantCatalog(role: Role, props: OrphanCleanupProps): void {
+function grantCatalog(role: Role, name: FunctionName, props: OrphanCleanupProps): void {
   const type = props.catalogType ?? CatalogType.GLUE;
   if (type === CatalogType.REST) props.restCatalogSecret?.grantRead(role);
   if (type !== CatalogType.GLUE) return;
@@ -47,7 +47,8 @@ function grantCatalog(role: Role, props: OrphanCleanupProps): void {
   role.addToPolicy(
     new PolicyStatement({
       sid: 'ReadCatalog',
-      actions: ['glue:GetTable', 'glue:GetTables', 'glue:GetDatabases'],
+      // Only the plan compares the table's location with those of all others.
+      actions: ['glue:GetTable', ...(name === 'plan' ? ['glue:GetTables', 'glue:GetDatabases'] : [])],
       resources: [arn('catalog'), arn('database/*'), arn('table/*/*')],
     }),
   );

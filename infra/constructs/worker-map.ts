@@ -1,3 +1,4 @@
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import {
@@ -34,6 +35,30 @@ export interface WorkerMapProps {
   readonly wait?: { readonly id: string; readonly comment: string };
 }
 
+const ARTEFACTS = 'runs/*';
+
+/** CDK's own reader asks for the whole bucket, which may be a team's own. */
+class ArtefactReader extends S3JsonLItemReader {
+  override providePolicyStatements(): PolicyStatement[] {
+    return [new PolicyStatement({ actions: ['s3:GetObject'], resources: [this.bucket.arnForObjects(ARTEFACTS)] })];
+  }
+}
+
+/** What Step Functions needs for the results of a map: a large one goes up in parts. */
+class ArtefactWriter extends ResultWriterV2 {
+  readonly #bucket: IBucket;
+
+  constructor(bucket: IBucket, prefix: string) {
+    super({ bucket, prefix });
+    this.#bucket = bucket;
+  }
+
+  override providePolicyStatements(): PolicyStatement[] {
+    const actions = ['s3:PutObject', 's3:GetObject', 's3:ListMultipartUploadParts', 's3:AbortMultipartUpload'];
+    return [new PolicyStatement({ actions, resources: [this.#bucket.arnForObjects(ARTEFACTS)] })];
+  }
+}
+
 /**
  * A distributed map with one worker per line of an artefact. A worker that runs short of time answers where it stopped and
  * is called again with that answer. Each worker is an execution of its own, so that no history comes near 25,000 events.
@@ -42,7 +67,7 @@ export function workerMap(scope: Construct, id: string, props: WorkerMapProps): 
   const map = DistributedMap.jsonPath(scope, id, {
     comment: props.comment,
     label: id,
-    itemReader: new S3JsonLItemReader({ bucket: props.workBucket, key: JsonPath.stringAt(props.itemsKeyPath) }),
+    itemReader: new ArtefactReader({ bucket: props.workBucket, key: JsonPath.stringAt(props.itemsKeyPath) }),
     itemSelector: {
       run: JsonPath.objectAt('$.run'),
       item: JsonPath.objectAt('$$.Map.Item.Value'),
@@ -51,10 +76,7 @@ export function workerMap(scope: Construct, id: string, props: WorkerMapProps): 
     maxConcurrencyPath: props.maxConcurrencyPath,
     // Said in figures for the reader of the definition: zero is also what an absent field means.
     toleratedFailurePercentage: props.toleratedFailurePercentage ?? 0,
-    resultWriterV2: new ResultWriterV2({
-      bucket: props.workBucket,
-      prefix: JsonPath.stringAt('$.run.results_prefix'),
-    }),
+    resultWriterV2: new ArtefactWriter(props.workBucket, JsonPath.stringAt('$.run.results_prefix')),
     resultPath: JsonPath.DISCARD,
   });
   return map.itemProcessor(worker(scope, props));
