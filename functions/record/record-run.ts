@@ -6,6 +6,7 @@ import { leaseIdOfPlan, releaseLease, ticketOf, unlockTable } from '#shared/run/
 import type { FailureState, RecordEvent, RunState } from '#shared/run/messages.ts';
 import type { RunRecord } from '#shared/run/record.ts';
 import type { CatalogConfig } from '#shared/run/resolved-input.ts';
+import type { RunEndedDetail } from '#shared/run/run-events.ts';
 import { findRecord, recordsOfTable, storeRecord } from '#shared/run/run-store.ts';
 import type { MetricName, RunEventType, StagePorts } from '#shared/runtime/stage-ports.ts';
 import { type Gathered, gatherRun } from './gather.ts';
@@ -79,7 +80,8 @@ async function finish(
   const standing = await storeRecord(ports.items, record, table);
   await giveLeaseBack(run, gathered, ports);
   announce(standing, ports);
-  await ports.events.publish(EVENTS[standing.verdict], { ...JSON.parse(JSON.stringify(standing)), version: '1' });
+  const detail: RunEndedDetail = { ...standing, version: '1' };
+  await ports.events.publish(EVENTS[standing.verdict], JSON.parse(JSON.stringify(detail)));
   return standing;
 }
 

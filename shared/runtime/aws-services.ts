@@ -1,9 +1,9 @@
 /** EventBridge and Secrets Manager as ports. */
 import { MisconfiguredError } from '#shared/errors.ts';
+import { EVENT_SOURCE, type RunDetailType } from '#shared/run/run-events.ts';
 import { type Credentials, callAwsJson } from './aws-json-call.ts';
 import type { LogFields, RunEvents, Secrets } from './stage-ports.ts';
 
-export const EVENT_SOURCE = 'iceberg.orphan-cleanup';
 /** EventBridge's limit for an entry is 256 KB; a record is under 50. */
 const MOST_DETAIL_BYTES = 240_000;
 
@@ -26,7 +26,7 @@ export function openRunEvents(
       const entry = {
         EventBusName: bus,
         Source: EVENT_SOURCE,
-        DetailType: `Orphan Cleanup Run ${type}`,
+        DetailType: `Orphan Cleanup Run ${type}` satisfies RunDetailType,
         Detail:
           Buffer.byteLength(text) <= MOST_DETAIL_BYTES ? text : JSON.stringify({ ...detail, sample: [], warnings: [] }),
       };

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { tellStarted } from '#functions/plan/tell-started.ts';
 import { artefact } from '#shared/run/artefacts.ts';
+import type { PlanEvent, RunState } from '#shared/run/messages.ts';
 import type { RunRecord } from '#shared/run/record.ts';
 import { findRecord, recentRecords, recordsOfTable } from '#shared/run/run-store.ts';
 import { storeFault } from '#test/support/memory-store.ts';
@@ -42,6 +44,56 @@ test('every verdict has its event, with the record in it', async () => {
       ['Succeeded', 'swept', '1'],
     ],
   );
+});
+
+test('skipped, failed and aborted runs have their events too', async () => {
+  const { world } = await orphanWorld(200);
+  let denied = false;
+  world.tables.options = {
+    ...world.tables.options,
+    onCall: ({ operation, phase }) => {
+      if (denied && operation === 'list' && phase === 'before') throw storeFault('AccessDenied');
+    },
+  };
+  const scheduled = { ...ALLOW_ALL, dry_run: true, scheduled_time: '2026-01-02T03:00:00Z' };
+  await world.run(scheduled, 'scheduled');
+  await world.run(scheduled, 'skipped');
+  world.onStage = (stage) => {
+    if (stage === 'delete') throw new KilledError('killed');
+  };
+  await assert.rejects(world.run(ALLOW_ALL, 'killed'), KilledError);
+  await world.recordAbort('killed', ALLOW_ALL);
+  world.onStage = (stage) => {
+    denied = stage === 'list';
+  };
+  await world.run(ALLOW_ALL, 'failed');
+
+  assert.deepEqual(
+    world.events.map(({ type, detail }) => [type, detail['run_id'], detail['version'], detail['error']]),
+    [
+      ['Succeeded', 'scheduled', '1', undefined],
+      ['Skipped', 'skipped', '1', 'RunInProgressError'],
+      ['Aborted', 'killed', '1', 'ExecutionAborted'],
+      ['Failed', 'failed', '1', 'AccessDeniedError'],
+    ],
+  );
+});
+
+test('a run is told as started by its first call, unless it was skipped', async () => {
+  const told: [string, object][] = [];
+  const events = { publish: async (type: string, detail: object) => void told.push([type, detail]) };
+  const run = { run_id: 'r', table: 'db.t', deleting: true, outcome: 'MORE' } as RunState;
+  const execution = { id: 'arn:x', name: 'r', start_time: '2026-11-30T03:00:00Z', state_machine: 'arn:m' };
+  const event = { input: {}, execution, state: {} } as PlanEvent;
+
+  await tellStarted(event, { ...run, outcome: 'SKIPPED' }, { events });
+  await tellStarted(event, run, { events });
+  await tellStarted({ ...event, state: { run } }, { ...run, outcome: 'PLANNED' }, { events });
+
+  const started_at = execution.start_time;
+  assert.deepEqual(told, [
+    ['Started', { version: '1', run_id: 'r', table: 'db.t', execution: 'arn:x', started_at, deleting: true }],
+  ]);
 });
 
 test('the lease is given back by a run that ended well, that was refused, and that was aborted', async () => {
