@@ -11,8 +11,12 @@ const TRANSIENT_NAMES = new Set([
   'InternalServiceException',
   'ServiceUnavailable',
   'TimeoutError',
+  'EAI_AGAIN',
   'ECONNREFUSED',
   'ECONNRESET',
+  'ENOTFOUND',
+  'EPIPE',
+  'ETIMEDOUT',
 ]);
 
 const DENIED_NAMES = new Set(['AccessDenied', 'AccessDeniedException', 'UnrecognizedClientException']);

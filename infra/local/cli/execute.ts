@@ -1,6 +1,7 @@
 /** Starts an execution, follows it on standard error, and comes back with its record. */
 import { type Verdict, verdictOfError } from '#shared/errors.ts';
 import type { RunRecord } from '#shared/run/record.ts';
+import { ENDED_ERRORS } from '#shared/runtime/execution-ended-event.ts';
 import { type Connection, saveConnection } from '../state/connections.ts';
 import type { CommandContext } from './context.ts';
 import { howToGoOn, onInterrupt } from './interrupt.ts';
@@ -38,16 +39,19 @@ export function sentenceOf(cause: string | undefined): string {
   }
 }
 
-function unrecorded(end: ExecutionEnd, execution: Execution): Unrecorded {
-  const stopped = end.status === 'ABORTED' || end.status === 'TIMED_OUT';
-  const error = end.error ?? (stopped ? 'Aborted' : 'UnknownError');
-  return {
-    run_id: execution.name,
-    table: execution.input.table,
-    verdict: stopped ? 'ABORTED' : verdictOfError(error),
-    error,
-    cause: stopped ? 'The run was stopped before it could write its record.' : sentenceOf(end.cause),
-  };
+const UNRECORDED = {
+  ABORTED: 'The run was stopped before it could write its record.',
+  TIMED_OUT: 'The run ran out of time before it could write its record.',
+} as const;
+
+/** What is known of a run without a record. */
+export function unrecorded(end: ExecutionEnd, execution: Pick<Execution, 'name' | 'input'>): Unrecorded {
+  const known = { run_id: execution.name, table: execution.input.table };
+  if (end.status === 'ABORTED' || end.status === 'TIMED_OUT') {
+    return { ...known, verdict: 'ABORTED', error: ENDED_ERRORS[end.status], cause: UNRECORDED[end.status] };
+  }
+  const error = end.error ?? 'UnknownError';
+  return { ...known, verdict: verdictOfError(error), error, cause: sentenceOf(end.cause) };
 }
 
 /** Runs to the end. Ctrl-C once stops the execution and still comes back with the record; twice ends the process. */

@@ -9,13 +9,14 @@ import { findRecord } from '#shared/run/run-store.ts';
 import { startMachine } from '../machine/machine.ts';
 import { hasRunTable } from '../machine/run-table.ts';
 import type { Machine } from '../machine/types.ts';
-import type { Connection } from '../state/connections.ts';
+import { type Connection, readConnection } from '../state/connections.ts';
 import { takeProcessLock } from '../state/process-lock.ts';
 import type { CommandContext } from './context.ts';
+import { namingStoreFaults, openFleet } from './fleet/open-fleet.ts';
 import { handlerEnvironment } from './handler-environment.ts';
 import { STOPPED_BY_PERSON } from './interrupt.ts';
-import { listRecords, openFleetHistory } from './records.ts';
-import type { ExecutionObserver, RunHistory, RunningExecution, Runtime } from './runtime.ts';
+import { listRecords } from './records.ts';
+import type { ExecutionObserver, RunHistory, RunningExecution, RunReader, Runtime } from './runtime.ts';
 import { assertReachable, type LocalStorage, openStorage, WORK_BUCKET } from './storage.ts';
 import { LOCAL_DEPLOYMENT } from './target.ts';
 
@@ -123,12 +124,33 @@ export async function withRuntime<T>(
  * @throws InvalidInputError where the state folder holds no records
  */
 export async function withHistory<T>(context: CommandContext, body: (history: RunHistory) => Promise<T>): Promise<T> {
-  const fleet = openFleetHistory(context);
-  if (fleet !== undefined) return body(fleet);
+  const fleet = openFleet(context);
+  if (fleet !== undefined) return namingStoreFaults(body(fleet));
   if (!hasRunTable(context.stateFolder)) {
     throw new InvalidInputError(`There are no runs: ${context.stateFolder} holds no records.`, {
       next: 'icesweep plan <table> makes the first; --state DIR looks elsewhere.',
     });
   }
   return withRuntime(context, NO_TABLE, body);
+}
+
+/** @throws InvalidInputError a run that was not started from this state folder */
+export function connectionOfRun(runId: string, context: CommandContext): Connection {
+  const connection = readConnection(context.stateFolder, runId);
+  if (connection !== undefined) return connection;
+  throw new InvalidInputError(`There is no run ${JSON.stringify(runId)} in ${context.stateFolder}.`, {
+    next: 'icesweep runs lists them; a deployed fleet is read with --run-table NAME --work-bucket NAME.',
+  });
+}
+
+/** One run with its table's storage: of this machine, or (with `--run-table`) of a deployed fleet. */
+export async function withRunReader<T>(
+  runId: string,
+  context: CommandContext,
+  body: (reader: RunReader) => Promise<T>,
+): Promise<T> {
+  const fleet = openFleet(context);
+  return fleet === undefined
+    ? withRuntime(context, connectionOfRun(runId, context), body)
+    : namingStoreFaults(body(fleet));
 }

@@ -1,6 +1,7 @@
 /** The command line: parses, dispatches, and turns every error into one line with its name and the exit code of section 8. */
 import { exitCodeOf, IcesweepError } from '#shared/errors.ts';
 import { printable } from '#shared/report/format.ts';
+import { shapeError } from '#shared/runtime/shape-error.ts';
 import type { CommandName } from './arguments/commands.ts';
 import { parseCommand } from './arguments/parse-command.ts';
 import { type CommandContext, contextOf } from './context.ts';
@@ -26,26 +27,25 @@ const COMMANDS: Readonly<Record<CommandName, () => Promise<Command>>> = {
 const UNEXPECTED = 1;
 
 /** `Name: message`, the message harmless to look at. Faults of ours show where they come from when asked to. */
-function sayFault(error: unknown, terminal: Terminal): void {
-  const known = error instanceof Error ? error : new Error(String(error));
+function sayFault(known: Error, terminal: Terminal): void {
   terminal.err(`${printable(known.name)}: ${printable(known.message)}\n`);
   const cause = known.cause instanceof Error ? known.cause.message : undefined;
   if (cause !== undefined && !known.message.includes(cause)) terminal.err(`  because: ${printable(cause)}\n`);
-  if (!(error instanceof IcesweepError) && process.env['ICESWEEP_DEBUG'] !== undefined)
+  if (!(known instanceof IcesweepError) && process.env['ICESWEEP_DEBUG'] !== undefined)
     terminal.err(`${known.stack}\n`);
 }
 
 /** With `--output json` standard output gets its one document in every case. */
 async function printFault(error: unknown, argv: readonly string[], terminal: Terminal): Promise<number> {
-  const known = error instanceof Error ? error : new Error(String(error));
-  const verdict = error instanceof IcesweepError ? error.verdict : 'FAILED';
+  const known = shapeError(error);
+  const verdict = known instanceof IcesweepError ? known.verdict : 'FAILED';
   const wantsJson = argv.some(
     (word, at) => word === '--output=json' || (word === '--output' && argv[at + 1] === 'json'),
   );
   if (wantsJson)
     await terminal.out(`${JSON.stringify({ verdict, error: known.name, cause: known.message }, undefined, 2)}\n`);
-  sayFault(error, terminal);
-  return error instanceof IcesweepError ? exitCodeOf(verdict, known.name) : UNEXPECTED;
+  sayFault(known, terminal);
+  return known instanceof IcesweepError ? exitCodeOf(verdict, known.name) : UNEXPECTED;
 }
 
 async function dispatch(argv: readonly string[], terminal: Terminal): Promise<number> {

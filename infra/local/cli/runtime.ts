@@ -23,18 +23,28 @@ export interface RunningExecution {
   stop(): void;
 }
 
-/** The records and artefacts of a state folder. */
-export interface RunHistory {
-  readonly items: ItemTable;
+/** What runs left beside their records: plans, lists of orphans, pages. */
+export interface ListReader {
   readonly artefacts: (prefix: string) => RunArtefacts;
+  /** No work bucket was named: what can be shown without lists is. */
+  readonly withoutLists?: boolean;
+}
+
+/** The records and artefacts of a state folder or a deployed fleet. */
+export interface RunHistory extends ListReader {
+  readonly items: ItemTable;
   readonly find: (runId: string) => Promise<RunRecord | undefined>;
   /** Newest first. */
   readonly list: (table: string | undefined, limit: number) => Promise<readonly RunRecord[]>;
   close(): Promise<void>;
 }
 
-/** A history whose table storage is reachable, and a state machine over both. */
-export interface Runtime extends RunHistory {
+/** A history whose tables' storage is reachable. */
+export interface RunReader extends RunHistory {
   readonly tables: ObjectStore;
+}
+
+/** And a state machine over both. */
+export interface Runtime extends RunReader {
   start(input: Record<string, unknown>, name: string, observer: ExecutionObserver): Promise<RunningExecution>;
 }

@@ -7,7 +7,7 @@ import { isRecorded, type Unrecorded } from './execute.ts';
 import { EXIT_STOPPED, STOPPED_BY_PERSON } from './interrupt.ts';
 import { planArtefacts, readRunSeal, sealedOrphans } from './orphans/orphan-reader.ts';
 import { OrphanCounter, type OrphanSummary } from './orphans/orphan-summary.ts';
-import type { RunHistory } from './runtime.ts';
+import type { ListReader } from './runtime.ts';
 import { recordText } from './text/record-text.ts';
 
 const ORPHANS_FOUND = 2;
@@ -21,9 +21,9 @@ export function exitCodeOfRun(run: RunRecord | Unrecorded, context: CommandConte
   return code === 0 && found && isOn(context, 'detailed-exitcode') ? ORPHANS_FOUND : code;
 }
 
-/** Counts what the run's seal lists. Undefined where it never came to a seal. */
-export async function summaryOf(run: RunRecord, history: RunHistory): Promise<OrphanSummary | undefined> {
-  if (run.orphan_files_count === 0) return undefined;
+/** Counts what the run's seal lists. Undefined where it never came to a seal, or where no lists can be read. */
+export async function summaryOf(run: RunRecord, history: ListReader): Promise<OrphanSummary | undefined> {
+  if (run.orphan_files_count === 0 || history.withoutLists === true) return undefined;
   const artefacts = planArtefacts(run, history);
   const seal = await readRunSeal(run, history);
   if (seal === undefined) return undefined;
@@ -33,7 +33,7 @@ export async function summaryOf(run: RunRecord, history: RunHistory): Promise<Or
 }
 
 /** One line per candidate. A refused run has none to show: what it found is evidence, not a list to act on. */
-async function printCandidates(run: RunRecord, history: RunHistory, context: CommandContext): Promise<void> {
+async function printCandidates(run: RunRecord, history: ListReader, context: CommandContext): Promise<void> {
   if (run.orphan_files_count === 0 || !['DRY_RUN', 'DELETED', 'PARTIAL'].includes(run.verdict)) return;
   const artefacts = planArtefacts(run, history);
   const seal = await readRunSeal(run, history);
@@ -57,7 +57,7 @@ export function sayError(
   if (run.error !== undefined) context.terminal.err(`${run.error}: ${printable(run.cause ?? '')}\n`);
 }
 
-async function printText(run: RunRecord | Unrecorded, history: RunHistory, context: CommandContext): Promise<void> {
+async function printText(run: RunRecord | Unrecorded, history: ListReader, context: CommandContext): Promise<void> {
   if (!isRecorded(run)) return sayError(run, context);
   await context.terminal.out(`${recordText(run, styleOf(context.terminal), await summaryOf(run, history))}\n`);
   // In a pipe or a log the two streams part ways, and each must tell.
@@ -67,7 +67,7 @@ async function printText(run: RunRecord | Unrecorded, history: RunHistory, conte
 /** Prints the run and answers the exit code. */
 export async function showRun(
   run: RunRecord | Unrecorded,
-  history: RunHistory,
+  history: ListReader,
   context: CommandContext,
 ): Promise<number> {
   if (context.output === 'json') {

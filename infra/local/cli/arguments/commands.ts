@@ -62,23 +62,25 @@ export const COMMANDS: readonly CommandShape[] = [
   {
     name: 'report',
     operands: [run],
-    groups: ['common', 'fleet', 'html'],
-    extra: ['region', 'profile'],
+    groups: ['common', 'store', 'fleet', 'html'],
     does: 'Shows what a run found and did.',
-    examples: ['icesweep report RUN', 'icesweep report RUN --html report.html'],
+    examples: [
+      'icesweep report RUN',
+      'icesweep report RUN --html report.html',
+      'icesweep report RUN --run-table NAME --work-bucket NAME',
+    ],
   },
   {
     name: 'runs',
     operands: [{ name: 'table', optional: true }],
-    groups: ['common', 'fleet', 'html', 'catalog'],
-    extra: ['region', 'profile'],
+    groups: ['common', 'store', 'fleet', 'html', 'catalog'],
     does: 'Lists the runs, newest first; with --html a page of all tables.',
     examples: ['icesweep runs', 'icesweep runs analytics.orders --output json', 'icesweep runs --html fleet.html'],
   },
   {
     name: 'explain',
     operands: [run, { name: 'path' }],
-    groups: ['common', 'store'],
+    groups: ['common', 'store', 'fleet'],
     does: 'Says why a file was kept, or why it is an orphan.',
     examples: [
       'icesweep explain RUN s3://lake/db/orders/data/part-0.parquet',
@@ -88,7 +90,7 @@ export const COMMANDS: readonly CommandShape[] = [
   {
     name: 'restore',
     operands: [run],
-    groups: ['common', 'store'],
+    groups: ['common', 'store', 'fleet'],
     extra: ['yes'],
     does: 'On a versioned bucket, removes the delete markers of that run again.',
     examples: ['icesweep restore RUN'],
@@ -96,7 +98,7 @@ export const COMMANDS: readonly CommandShape[] = [
   {
     name: 'start',
     operands: [table],
-    groups: [...A_RUN, 'fleet', 'sealed'],
+    groups: [...A_RUN, 'machine', 'fleet', 'sealed'],
     does: 'Starts a deployed state machine and follows it.',
     examples: [
       'icesweep start analytics.orders --state-machine ARN',
@@ -106,15 +108,16 @@ export const COMMANDS: readonly CommandShape[] = [
   {
     name: 'lock',
     operands: [table],
-    groups: [...A_TABLE, 'fleet'],
-    extra: ['comment'],
+    groups: A_TABLE,
+    extra: ['comment', 'run-table'],
     does: 'Takes the table’s lease for another maintenance job.',
     examples: ['icesweep lock ./warehouse/db/orders --comment compaction'],
   },
   {
     name: 'unlock',
     operands: [table],
-    groups: [...A_TABLE, 'fleet'],
+    groups: A_TABLE,
+    extra: ['run-table'],
     does: 'Gives the lease back.',
     examples: ['icesweep unlock ./warehouse/db/orders'],
   },

@@ -27,6 +27,7 @@ export type FlagGroup =
   | 'pace'
   | 'delete'
   | 'sealed'
+  | 'machine'
   | 'fleet'
   | 'html';
 
@@ -115,7 +116,7 @@ const deleting: readonly Flag[] = [
 ];
 
 const fleet: readonly Flag[] = [
-  { name: 'state-machine', kind: 'text', value: 'ARN', group: 'fleet', help: 'the deployed state machine' },
+  { name: 'state-machine', kind: 'text', value: 'ARN', group: 'machine', help: 'the deployed state machine' },
   { name: 'run-table', kind: 'text', value: 'NAME', group: 'fleet', help: 'the deployed run table (DynamoDB)' },
   { name: 'work-bucket', kind: 'text', value: 'NAME', group: 'fleet', help: 'the deployed work bucket' },
   { name: 'html', kind: 'text', value: 'FILE', group: 'html', help: 'write the page there' },

@@ -1,14 +1,13 @@
 /** `icesweep delete` and the second half of `icesweep run`: deletes exactly what a sealed plan lists. */
-import { InvalidInputError, PlanNotDeletableError } from '#shared/errors.ts';
+import { PlanNotDeletableError } from '#shared/errors.ts';
 import type { Plan } from '#shared/run/plan.ts';
 import type { RunRecord } from '#shared/run/record.ts';
 import type { Connection } from '../../state/connections.ts';
-import { readConnection } from '../../state/connections.ts';
 import { flagInputs } from '../arguments/run-input.ts';
 import { confirmDeletion } from '../confirm.ts';
 import { type CommandContext, isOn, operandOf } from '../context.ts';
 import { execute } from '../execute.ts';
-import { withRuntime } from '../local-runtime.ts';
+import { connectionOfRun, withRuntime } from '../local-runtime.ts';
 import { planArtefacts, readRunSeal } from '../orphans/orphan-reader.ts';
 import { newRunName } from '../run-name.ts';
 import type { Runtime } from '../runtime.ts';
@@ -73,12 +72,7 @@ export const NOT_CONFIRMED = 3;
 
 export function deleteRun(context: CommandContext): Promise<number> {
   const runId = operandOf(context, 0);
-  const connection = readConnection(context.stateFolder, runId);
-  if (connection === undefined) {
-    throw new InvalidInputError(`There is no run ${JSON.stringify(runId)} in ${context.stateFolder}.`, {
-      next: 'icesweep runs lists them.',
-    });
-  }
+  const connection = connectionOfRun(runId, context);
   return withRuntime(context, connection, async (runtime) => {
     const run = await runtime.find(runId);
     if (run === undefined)

@@ -10,13 +10,12 @@ import type { RunArtefacts } from '#shared/run/run-artefacts.ts';
 import type { Seal } from '#shared/run/seal.ts';
 import { readOutcome } from '#shared/run/settle-batch.ts';
 import { isStoreFault, type ObjectHead } from '#shared/storage/object-store.ts';
-import { readConnection } from '../../state/connections.ts';
 import { type CommandContext, operandOf, styleOf } from '../context.ts';
 import { findReferences } from '../explain/find-references.ts';
 import { type Explained, whichRule } from '../explain/which-rule.ts';
-import { withRuntime } from '../local-runtime.ts';
+import { withRunReader } from '../local-runtime.ts';
 import { planArtefacts, readRunSeal, sealedCandidates } from '../orphans/orphan-reader.ts';
-import type { Runtime } from '../runtime.ts';
+import type { RunReader } from '../runtime.ts';
 import { wrapped } from '../text/layout.ts';
 
 interface Found extends Explained {
@@ -67,7 +66,7 @@ async function outcomeOf(artefacts: RunArtefacts, seal: Seal, key: string): Prom
   return finished === seal.batches.length && finished > 0 ? 'deleted' : undefined;
 }
 
-async function headOf(runtime: Runtime, place: Place): Promise<ObjectHead | undefined> {
+async function headOf(runtime: RunReader, place: Place): Promise<ObjectHead | undefined> {
   try {
     return await runtime.tables.head(place.bucket, place.key);
   } catch (error) {
@@ -88,7 +87,7 @@ function orphan(line: CandidateLine, plan: Plan, verdict: string, outcome: strin
   };
 }
 
-async function judge(path: string, runId: string, runtime: Runtime): Promise<Found> {
+async function judge(path: string, runId: string, runtime: RunReader): Promise<Found> {
   const run = await runtime.find(runId);
   if (run === undefined)
     throw new InvalidInputError(`There is no run ${JSON.stringify(runId)}.`, { next: 'icesweep runs lists them.' });
@@ -126,12 +125,7 @@ async function judge(path: string, runId: string, runtime: Runtime): Promise<Fou
 
 export function explain(context: CommandContext): Promise<number> {
   const [runId, path] = [operandOf(context, 0), operandOf(context, 1)];
-  const connection = readConnection(context.stateFolder, runId);
-  if (connection === undefined)
-    throw new InvalidInputError(`There is no run ${JSON.stringify(runId)} in ${context.stateFolder}.`, {
-      next: 'icesweep runs lists them.',
-    });
-  return withRuntime(context, connection, async (runtime) => {
+  return withRunReader(runId, context, async (runtime) => {
     const found = await judge(path, runId, runtime);
     if (context.output === 'text') {
       const width = styleOf(context.terminal).width;

@@ -8,8 +8,8 @@ import { identityRules } from '#shared/run/input-identity.ts';
 import { leaseId, lockTable, unlockTable } from '#shared/run/lease.ts';
 import { loadMetadata } from '#shared/run/table-reader.ts';
 import { type CommandContext, operandOf, textOf } from '../context.ts';
+import { openFleetItems } from '../fleet/open-fleet.ts';
 import { withRuntime } from '../local-runtime.ts';
-import { openFleetItems } from '../records.ts';
 import type { Runtime } from '../runtime.ts';
 import { LOCAL_DEPLOYMENT, type Target, targetOf } from '../target.ts';
 

@@ -2,9 +2,8 @@
 import { InvalidInputError } from '#shared/errors.ts';
 import { counted, humanCount, printable } from '#shared/report/format.ts';
 import { restoreRun } from '#shared/run/restore.ts';
-import { readConnection } from '../../state/connections.ts';
 import { type CommandContext, isOn, operandOf } from '../context.ts';
-import { withRuntime } from '../local-runtime.ts';
+import { withRunReader } from '../local-runtime.ts';
 import { readRunSeal } from '../orphans/orphan-reader.ts';
 import { NOT_CONFIRMED } from './delete.ts';
 
@@ -23,13 +22,7 @@ async function agreed(runId: string, files: number, context: CommandContext): Pr
 
 export function restore(context: CommandContext): Promise<number> {
   const runId = operandOf(context, 0);
-  const connection = readConnection(context.stateFolder, runId);
-  if (connection === undefined) {
-    throw new InvalidInputError(`There is no run ${JSON.stringify(runId)} in ${context.stateFolder}.`, {
-      next: 'icesweep runs lists them.',
-    });
-  }
-  return withRuntime(context, connection, async (runtime) => {
+  return withRunReader(runId, context, async (runtime) => {
     const run = await runtime.find(runId);
     const seal = run === undefined ? undefined : await readRunSeal(run, runtime);
     if (run === undefined || seal === undefined || run.deleted_files_count === 0) {

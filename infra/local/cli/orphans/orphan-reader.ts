@@ -7,7 +7,7 @@ import type { CandidateLine } from '#shared/run/receipts.ts';
 import type { RunRecord } from '#shared/run/record.ts';
 import type { RunArtefacts } from '#shared/run/run-artefacts.ts';
 import type { Seal } from '#shared/run/seal.ts';
-import type { RunHistory } from '../runtime.ts';
+import type { ListReader } from '../runtime.ts';
 import { type OrphanLine, orphanLine } from './orphan-line.ts';
 
 /** The seal of a run, or undefined where it never came to one. Its digest must be the one of the record. */
@@ -23,12 +23,12 @@ export async function readSeal(artefacts: RunArtefacts, planDigest: string | nul
 }
 
 /** Where the plan of a run lies: its own artefacts, or those of the earlier run whose plan it deleted. */
-export function planArtefacts(run: RunRecord, history: RunHistory): RunArtefacts {
+export function planArtefacts(run: RunRecord, history: ListReader): RunArtefacts {
   return history.artefacts(run.plan_run === undefined ? run.artefacts : runPrefix(run.table, run.plan_run));
 }
 
 /** The seal that a run made or acted on. */
-export function readRunSeal(run: RunRecord, history: RunHistory): Promise<Seal | undefined> {
+export function readRunSeal(run: RunRecord, history: ListReader): Promise<Seal | undefined> {
   return readSeal(planArtefacts(run, history), run.plan_digest);
 }
 

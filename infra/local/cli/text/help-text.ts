@@ -19,6 +19,7 @@ const HEADINGS: Readonly<Record<FlagGroup, string>> = {
   pace: 'Pace',
   delete: 'Deleting',
   sealed: 'Deleting a plan',
+  machine: 'Which state machine',
   fleet: 'Deployed fleet',
   html: 'Pages',
 };
