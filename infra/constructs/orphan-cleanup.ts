@@ -27,7 +27,7 @@ import { RunMachine } from './run-machine.ts';
 import { RunStore } from './run-store.ts';
 import { StageFunctions } from './stage-functions.ts';
 import { createDeleteRole, grantDescribeExecutions, grantTableRights } from './stage-rights.ts';
-import { parseTableLocation } from './table-location.ts';
+import { parseTableLocations } from './table-location.ts';
 import { TableSchedules } from './table-schedules.ts';
 
 /**
@@ -189,9 +189,7 @@ export class OrphanCleanup extends Construct {
   }
 
   #rights(stages: StageFunctions): Role | undefined {
-    const locations = this.#props.tableLocations.map(parseTableLocation);
-    if (locations.length === 0)
-      throw new Error(`${this.node.path}: tableLocations is empty; name the prefixes under which the tables lie`);
+    const locations = parseTableLocations(this.#props.tableLocations);
     grantTableRights(stages.roles, locations, this.#props);
     const role = createDeleteRole(this, stages.roles.delete, locations, this.#props);
     if (role !== undefined) stages.functions.delete.addEnvironment('DELETE_ROLE_ARN', role.roleArn);

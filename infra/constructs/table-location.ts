@@ -19,6 +19,23 @@ export function parseTableLocation(text: string): TableLocation {
   return { bucket: bucket as string, prefix: prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/` };
 }
 
+/** A managed policy holds 6,144 characters, and the longest statement of a role lists every location. */
+const MOST_CHARACTERS = 5000;
+
+/**
+ * Reads the locations of a deployment. Throws an Error where there is none, one is wrong, or there are more than a policy
+ * can name.
+ */
+export function parseTableLocations(texts: readonly string[]): TableLocation[] {
+  if (texts.length === 0) throw new Error('tableLocations is empty; name the prefixes under which the tables lie');
+  const locations = texts.map(parseTableLocation);
+  const characters = objectArns(locations).join().length;
+  if (characters <= MOST_CHARACTERS) return locations;
+  throw new Error(
+    `tableLocations has ${texts.length} prefixes, more than a policy can hold; name prefixes that several tables share`,
+  );
+}
+
 function bucketArn(location: TableLocation): string {
   return `arn:${Aws.PARTITION}:s3:::${location.bucket}`;
 }

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
-import { App, Duration, NestedStack, Stack } from 'aws-cdk-lib';
+import { App, Duration, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { ScheduleExpression } from 'aws-cdk-lib/aws-scheduler';
 import { scheduleFault } from '#infra/constructs/check-tables.ts';
@@ -12,14 +12,9 @@ import { type CleanupTableProps, OrphanCleanup, type OrphanCleanupProps } from '
 import { readTablesFile, tablesFileJsonSchema } from '#infra/tables-file.ts';
 import { parseDeployment } from '#shared/run/deployment.ts';
 import { FAKE_FUNCTIONS } from './scripted-machine.ts';
-import { deploy, flat, LOCATION, type Resource, resourcesOf } from './synthesized.ts';
+import { deploy, flat, LOCATION, nestedTemplates, type Resource, resourcesOf } from './synthesized.ts';
 
 const NIGHTLY = ScheduleExpression.cron({ hour: '3', minute: '0' });
-
-function nestedTemplates(stack: Stack): Template[] {
-  const nested = stack.node.findAll().filter((node): node is NestedStack => NestedStack.isNestedStack(node));
-  return nested.map((one) => Template.fromStack(one));
-}
 
 function schedulesOf(props: Partial<OrphanCleanupProps>): Resource[] {
   return nestedTemplates(deploy(props).stack).flatMap((template) =>

@@ -1,5 +1,5 @@
 /** A deployment as its template, with functions that cost no bundling. */
-import { App, Stack } from 'aws-cdk-lib';
+import { App, NestedStack, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { OrphanCleanup, type OrphanCleanupProps } from '#infra/index.ts';
 import { FAKE_FUNCTIONS } from './scripted-machine.ts';
@@ -21,6 +21,12 @@ export function deploy(
   const given = typeof props === 'function' ? props(stack) : props;
   const cleanup = new OrphanCleanup(stack, 'Cleanup', { tableLocations: [LOCATION], ...given });
   return { app, stack, cleanup, template: () => Template.fromStack(stack) };
+}
+
+/** Templates of the stacks that hold the schedules and alarms of tables. */
+export function nestedTemplates(stack: Stack): Template[] {
+  const nested = stack.node.findAll().filter((node): node is NestedStack => NestedStack.isNestedStack(node));
+  return nested.map((one) => Template.fromStack(one));
 }
 
 export interface Resource {
