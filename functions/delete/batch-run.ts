@@ -4,7 +4,7 @@ import { foldKey } from '#shared/identity/fold-key.ts';
 import { locateReference } from '#shared/identity/references.ts';
 import { artefact } from '#shared/run/artefacts.ts';
 import { AskedKeys } from '#shared/run/asked-keys.ts';
-import { type AskedPlace, claimAbsent, lookAtKeys, settleLostReply } from '#shared/run/look-at-keys.ts';
+import { type AskedPlace, claimAbsent, lookAtKeys } from '#shared/run/look-at-keys.ts';
 import type { RunState, WorkerStep } from '#shared/run/messages.ts';
 import {
   type BatchOutcome,
@@ -111,20 +111,16 @@ export class BatchRun {
     return wait > 0 ? { done: false, next: '', wait_seconds: wait } : { done: true, next: '', wait_seconds: 0 };
   }
 
-  /** Goes through the requests of earlier calls; one whose reply was never written is settled by looking. */
+  /** Goes through the requests of earlier calls; one whose reply was never written had no answer. */
   async #readHistory(): Promise<void> {
-    const { artefacts, keys, sealed } = this.#setup;
+    const { artefacts, sealed } = this.#setup;
     for (;;) {
       const intent = await artefacts.readJson<DeleteIntent>(artefact.intent(sealed.batch, this.#requests));
       if (intent === undefined) return;
       this.#startedAt = this.#requests === 0 ? intent.at : this.#startedAt;
+      const unknown: DeleteReplyNote = { settled: [], throttled: false, reads: 0 };
       const name = artefact.reply(sealed.batch, this.#requests);
-      let reply = await artefacts.readJson<DeleteReplyNote>(name);
-      if (reply === undefined) {
-        const askedAt = (key: string) => this.#asked.since(key) ?? intent.at;
-        const found = await settleLostReply(this.#place(), keys.linesOf(intent.keys), askedAt);
-        reply = await artefacts.writeOnce<DeleteReplyNote>(name, { ...found, throttled: false });
-      }
+      const reply = (await artefacts.readJson<DeleteReplyNote>(name)) ?? (await artefacts.writeOnce(name, unknown));
       this.#apply(intent, reply);
     }
   }
@@ -173,8 +169,9 @@ export class BatchRun {
     let lines = wanted;
     let reads = 0;
     for (let round = 0; ; round++) {
-      // A listing that gave no ETag leaves nothing to put into a condition.
-      const blind = conditional && !lookAlways ? lines.filter((line) => line.etag === '') : lines;
+      // A listing that gave no ETag leaves nothing to put into a condition. What an earlier request may have deleted is looked at
+      // as well: S3 answers a condition on a key that a marker hides as if the object had changed.
+      const blind = conditional && !lookAlways ? lines.filter((line) => this.#isUnsure(line)) : lines;
       if (blind.length > 0) {
         const looked = await lookAtKeys(store, sealed.bucket, blind);
         const { settled, reads: more } = await this.#claim(looked.settled);
@@ -192,6 +189,10 @@ export class BatchRun {
       }
       if (round >= TOO_LATE) throw tooSlow();
     }
+  }
+
+  #isUnsure({ key, etag }: CandidateLine): boolean {
+    return etag === '' || this.#asked.mayBeGone(key);
   }
 
   #tooLate(reads: number): DeleteReplyNote {

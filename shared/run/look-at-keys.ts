@@ -72,7 +72,8 @@ export async function settleLostReply(
 
 /**
  * Keys that are gone, and that an earlier request asked for without an answer, were deleted by it: where versions are kept, only if
- * the marker on top is not older than that request. Any other marker is somebody else's: the key was absent already.
+ * the marker on top is not older than that request. Any other marker is somebody else's: the key was absent already. A key that
+ * was found changed under a condition may be hidden by such a marker, too.
  */
 export async function claimAbsent(
   place: AskedPlace,
@@ -83,7 +84,8 @@ export async function claimAbsent(
   let reads = 0;
   for (let start = 0; start < settled.length; start += HEADS_AT_ONCE) {
     const group = settled.slice(start, start + HEADS_AT_ONCE).map(async (entry): Promise<SettledKey> => {
-      const at = entry.result === 'absent' ? askedAt(entry.key) : undefined;
+      const isGone = entry.result === 'absent' || (place.versioned && entry.result === 'changed');
+      const at = isGone ? askedAt(entry.key) : undefined;
       if (at === undefined) return entry;
       if (!place.versioned) return { key: entry.key, result: 'deleted' };
       reads++;

@@ -1004,22 +1004,22 @@ const DELETING: readonly SafetyRule[] = [
   {
     name: 'HEAD where the store knows no condition',
     file: 'functions/delete/batch-run.ts',
-    line: "const blind = conditional && !lookAlways ? lines.filter((line) => line.etag === '') : lines;",
+    line: 'const blind = conditional && !lookAlways ? lines.filter((line) => this.#isUnsure(line)) : lines;',
     without: 'const blind = conditional || !lookAlways ? [] : lines;',
     suite: [pipeline('delete-requests'), pipeline('rule-conditions')],
   },
   {
     name: 'HEAD of every key of an old plan',
     file: 'functions/delete/batch-run.ts',
-    line: "const blind = conditional && !lookAlways ? lines.filter((line) => line.etag === '') : lines;",
-    without: "const blind = conditional ? lines.filter((line) => line.etag === '') : lines;",
+    line: 'const blind = conditional && !lookAlways ? lines.filter((line) => this.#isUnsure(line)) : lines;',
+    without: 'const blind = conditional ? lines.filter((line) => this.#isUnsure(line)) : lines;',
     suite: [pipeline('delete-requests')],
   },
   {
-    name: 'one marker per key',
+    name: 'keys of a request without an answer are looked at before they are asked for again',
     file: 'functions/delete/batch-run.ts',
-    line: 'const found = await settleLostReply(this.#place(), keys.linesOf(intent.keys), askedAt);',
-    without: 'const found = { settled: [], reads: settleLostReply === undefined ? askedAt.length : 0 };',
+    line: "return etag === '' || this.#asked.mayBeGone(key);",
+    without: "return etag === '' || this.#asked.since(key) === '-';",
     suite: [pipeline('rule-conditions')],
   },
   {
@@ -1074,8 +1074,8 @@ const DELETING: readonly SafetyRule[] = [
   {
     name: 'an object without an ETag is looked at before its delete',
     file: 'functions/delete/batch-run.ts',
-    line: "const blind = conditional && !lookAlways ? lines.filter((line) => line.etag === '') : lines;",
-    without: 'const blind = conditional && !lookAlways ? [] : lines;',
+    line: "return etag === '' || this.#asked.mayBeGone(key);",
+    without: "return etag === '-' || this.#asked.mayBeGone(key);",
     suite: [pipeline('delete-blind')],
   },
 ];
