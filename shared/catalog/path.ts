@@ -11,11 +11,11 @@ import { recordedPath, resolveLocation } from '#shared/identity/references.ts';
 import type { IdentityRules } from '#shared/identity/types.ts';
 import { identityRules } from '#shared/run/input-identity.ts';
 import type { ResolvedInput } from '#shared/run/resolved-input.ts';
-import type { ListedObject, ObjectStore } from '#shared/storage/object-store.ts';
+import { isStoreFault, type ListedObject, type ObjectStore } from '#shared/storage/object-store.ts';
 import type { Catalog, CatalogPorts, CurrentPointer } from './catalog.ts';
 import { ExplicitFileCatalog } from './explicit-file.ts';
 import { askUpward, fileName, highestVersion, READS_AT_ONCE } from './metadata-folder.ts';
-import { headObject, inOrder, listWhole, readObject } from './table-objects.ts';
+import { headObject, inOrder, type Listing, listWhole, readObject } from './table-objects.ts';
 
 const LONGEST_HINT_BYTES = 1024;
 
@@ -40,7 +40,7 @@ class FolderCatalog implements Catalog {
   async currentMetadata(): Promise<CurrentPointer> {
     const { bucket, prefix: location } = resolveLocation(this.#input.table, this.#rules);
     const prefix = `${location}metadata/`;
-    const { objects } = await listWhole(this.#store, { bucket, prefix, delimiter: '/' });
+    const { objects } = await this.#list(bucket, prefix);
     if (objects.length === 0) {
       throw new TableNotFoundError(`There is no file in s3://${bucket}/${prefix}.`, {
         next: 'Check the location, or name the metadata file as metadata_location.',
@@ -64,6 +64,19 @@ class FolderCatalog implements Catalog {
     if (fresh.length === 0) return previous;
     const names = [...view.newest, ...fresh.map(({ key }) => key)].map(fileName);
     return this.#choose(view.bucket, view.prefix, names, undefined);
+  }
+
+  /** Here the bucket is the one that the operator named: without it there is no table. */
+  async #list(bucket: string, prefix: string): Promise<Listing> {
+    try {
+      return await listWhole(this.#store, { bucket, prefix, delimiter: '/' });
+    } catch (error) {
+      if (!isStoreFault((error as Error).cause, 'NoSuchBucket')) throw error;
+      throw new TableNotFoundError(`The bucket ${bucket} does not exist.`, {
+        cause: error,
+        next: 'Check the location, or map it to where the table lies with path_aliases or --mount.',
+      });
+    }
   }
 
   /** Text of the hint, which may be stale, empty or odd. */

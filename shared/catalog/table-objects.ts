@@ -7,7 +7,6 @@ import {
   ListingIncompleteError,
   MetadataUnreadableError,
   ServiceUnavailableError,
-  TableNotFoundError,
 } from '#shared/errors.ts';
 import {
   type ByteRange,
@@ -32,10 +31,13 @@ export function nameStoreError(error: unknown, action: string, bucket: string, k
         next: `Grant ${action} there and start a new run.`,
       });
     case 'NoSuchBucket':
-      return new TableNotFoundError(`The bucket ${bucket} does not exist.`, {
-        cause: error,
-        next: 'Check its name; if the metadata records it and the files lie elsewhere, map it with path_aliases or --mount.',
-      });
+      return new MetadataUnreadableError(
+        `${what}, which the metadata names, cannot be read: there is no such bucket.`,
+        {
+          cause: error,
+          next: "Map the recorded prefix to where the files lie, with path_aliases or --mount, or repair the table's metadata.",
+        },
+      );
     case 'Throttled':
     case 'Unavailable':
       return new ServiceUnavailableError(`The store did not answer ${action} on ${what}: ${error.message}`, {
@@ -57,12 +59,6 @@ export async function readObject(
     return await store.get(bucket, key, range === undefined ? {} : { range });
   } catch (error) {
     if (isStoreFault(error, 'NotFound')) return undefined;
-    if (isStoreFault(error, 'NoSuchBucket')) {
-      throw new MetadataUnreadableError(`s3://${bucket}/${key} cannot be read: the bucket does not exist.`, {
-        cause: error,
-        next: "Map the recorded prefix to where the files lie, with path_aliases or --mount, or repair the table's metadata.",
-      });
-    }
     throw nameStoreError(error, 's3:GetObject', bucket, key);
   }
 }

@@ -216,7 +216,7 @@ describe('bad input', () => {
     const before = world.remaining();
     const { err, code } = await world.run('plan', 'hdfs://nn/t', '--mount', `hdfs://nn/t=${world.table}`, '--quiet');
 
-    assert.match(err, /^TableNotFoundError: The bucket lake does not exist\. .*--mount/);
+    assert.match(err, /^MetadataUnreadableError: s3:\/\/lake\/\S+, which the metadata names, .*--mount/);
     assert.equal(code, 1);
     assert.deepEqual(world.remaining(), before);
   });

@@ -14,6 +14,7 @@ import type {
 } from '#shared/run/plan.ts';
 import { RunArtefacts } from '#shared/run/run-artefacts.ts';
 import type { StagePorts } from '#shared/runtime/stage-ports.ts';
+import { StoreError } from '#shared/storage/object-store.ts';
 import { MemoryItemTable } from './memory-item-table.ts';
 import { MemoryStore, type StoreCall } from './memory-store.ts';
 import type { CommitOptions, Sink } from './table-writer.ts';
@@ -90,6 +91,13 @@ export class PlanWorld {
   /** Files written from now on bear this time. */
   writeAt(ms: number): void {
     this.#writeMs = ms;
+  }
+
+  /** Whatever is asked of the bucket is answered as by a store that has none of this name. */
+  withoutBucket(name: string): void {
+    this.onTableCall = ({ bucket }) => {
+      if (bucket === name) throw new StoreError('NoSuchBucket', `no bucket ${name}`);
+    };
   }
 
   /** A table of two appends at `s3://b/wh/t`, unless the options say otherwise. */

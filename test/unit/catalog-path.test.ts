@@ -121,6 +121,15 @@ test('CH-21 an explicit file of any name is taken; what is written later counts'
   assert.deepEqual((await catalog.reread(first)).further, [writer.metadataFile!.recorded]);
 });
 
+test('a location in a bucket that is not there is not found', async () => {
+  const world = new PlanWorld();
+  world.withoutBucket('gone');
+  await assert.rejects(catalogOf(world, { table: 's3://gone/t' }).currentMetadata(), {
+    name: 'TableNotFoundError',
+    message: /bucket gone does not exist/,
+  });
+});
+
 test('an explicit file that is not there is not found', async () => {
   const world = new PlanWorld();
   await assert.rejects(catalogOf(world, { metadata_location: 's3://b/x/v1.metadata.json' }).currentMetadata(), {

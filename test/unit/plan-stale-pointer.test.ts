@@ -25,3 +25,14 @@ test('CO-07 a catalog that serves an old pointer: the later version is a root, w
     [writer.metadataFile?.recorded],
   );
 });
+
+test('a metadata log that names a bucket which is not there leaves the table unread, not unfound', async () => {
+  const world = new PlanWorld();
+  const writer = await world.table({
+    spell: (path) => (/\/00000-[^/]*$/.test(path) ? path.replace('s3://b/', 's3://gone/') : path),
+  });
+  await writer.append(1);
+  world.withoutBucket('gone');
+
+  await assert.rejects(world.plan(), { name: 'MetadataUnreadableError', message: /s3:\/\/gone\/.*no such bucket/ });
+});
