@@ -9,9 +9,11 @@ export class AvroCursor {
   readonly bytes: Buffer;
   readonly end: number;
   pos: number;
+  readonly #words: DataView;
 
   constructor(bytes: Buffer, pos = 0, end = bytes.length) {
     this.bytes = bytes;
+    this.#words = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.pos = pos;
     this.end = end;
   }
@@ -35,14 +37,39 @@ export class AvroCursor {
     throw new AvroError(limit === this.end ? 'the data ends inside a number' : 'a number has more than 64 bits');
   }
 
-  /** Many numbers in a row: bounds of columns, split offsets. Reading past the end ends the loop, and is noticed after it. */
+  /** Many numbers in a row: counts of columns, split offsets. Four bytes at a time, of which those below 0x80 end a number. */
   skipVarints(count: number): void {
     const { bytes, end } = this;
+    const words = this.#words;
     let pos = this.pos;
-    for (let left = count; left > 0 && pos <= end; left--) {
-      while ((bytes[pos++] as number) >= 0x80);
+    let left = count;
+    for (; left >= 4 && pos + 4 <= end; pos += 4) {
+      const ends = ~words.getUint32(pos, true) & 0x80808080;
+      left -= Math.imul(ends >>> 7, 0x01010101) >>> 24;
     }
-    if (pos > end) throw new AvroError('the data ends inside a number');
+    for (; left > 0 && pos < end; pos++) if ((bytes[pos] as number) < 0x80) left--;
+    if (left > 0) throw new AvroError('the data ends inside a number');
+    this.pos = pos;
+  }
+
+  /** Many pairs of a number and bytes: lower and upper bounds of columns. Short ones, the most by far, cost no call. */
+  skipNumbersAndBytes(count: number): void {
+    const { bytes, end } = this;
+    let pos = this.pos;
+    for (let left = count; left > 0; left--) {
+      if (pos + 2 <= end && (bytes[pos] as number) < 0x80) {
+        const length = bytes[pos + 1] as number;
+        // Even: not negative. One byte: at most 63.
+        if (length < 0x80 && (length & 1) === 0 && pos + 2 + (length >> 1) <= end) {
+          pos += 2 + (length >> 1);
+          continue;
+        }
+      }
+      this.pos = pos;
+      this.skipVarint();
+      this.skipBytes();
+      pos = this.pos;
+    }
     this.pos = pos;
   }
 

@@ -107,14 +107,7 @@ function skipMapEntries(value: Step): SkipMany {
 function itemsSkip(items: AvroType): SkipMany {
   const numbers = numbersIn(items);
   if (numbers > 0) return (cursor, count) => cursor.skipVarints(count * numbers);
-  if (isNumberAndBytes(items)) {
-    return (cursor, count) => {
-      for (let left = count; left > 0; left--) {
-        cursor.skipVarint();
-        cursor.skipBytes();
-      }
-    };
-  }
+  if (isNumberAndBytes(items)) return (cursor, count) => cursor.skipNumbersAndBytes(count);
   const skip = skipOf(items);
   return (cursor, count) => {
     for (let left = count; left > 0; left--) skip(cursor);

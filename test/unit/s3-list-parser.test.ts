@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { elements, formEncode } from '#infra/local/s3/xml.ts';
+import { decodeFormKey } from '#shared/storage/form-decode.ts';
 import { parseListing } from '#shared/storage/list-xml.ts';
 import { type ListPage, StoreError } from '#shared/storage/object-store.ts';
 import { openS3Store } from '#test/support/open-s3-store.ts';
@@ -106,6 +107,70 @@ test('SM-05 a page of 1000 keys with & and quotes is read whole by both', async 
     );
     assert.deepEqual(strict, await listWith('sdk', text));
   }
+});
+
+test('an object reads the same in the usual form and in any other', () => {
+  const page = (objects: string) =>
+    parseListing(Buffer.from(`<ListBucketResult><IsTruncated>false</IsTruncated>${objects}</ListBucketResult>`))
+      .Contents;
+  const text = fc.stringMatching(/^[a-z0-9/%+=. ]{1,30}$/);
+  fc.assert(
+    fc.property(text, text, fc.nat(), fc.boolean(), fc.nat(2), fc.constantFrom('&quot;', '&#34;', '"'), (...made) => {
+      const [key, etag, size, classed, sums, quote] = made;
+      const time = '2024-05-06T07:08:09.123Z';
+      const fields = [
+        `<Key>${key}</Key>`,
+        `<LastModified>${time}</LastModified>`,
+        `<ETag>${quote}${etag}${quote}</ETag>`,
+        ...Array(sums).fill('<ChecksumAlgorithm>CRC32</ChecksumAlgorithm>'),
+        `<Size>${size}</Size>`,
+        ...(classed ? ['<StorageClass>STANDARD</StorageClass>'] : []),
+      ];
+      const usual = page(`<Contents>${fields.join('')}</Contents>`);
+      assert.deepEqual(usual, [{ Key: key, Size: size, LastModified: new Date(time), ETag: `"${etag}"` }]);
+      assert.deepEqual(page(`<Contents>${fields.toReversed().join('')}</Contents>`), usual);
+    }),
+  );
+});
+
+test('a key under EncodingType=url decodes as the general decoder does', () => {
+  const decoded = (key: string): string | undefined => {
+    try {
+      return decodeFormKey(key);
+    } catch {
+      return undefined;
+    }
+  };
+  const oracle = (key: string): string | undefined => {
+    try {
+      return decodeURIComponent(key.replaceAll('+', ' '));
+    } catch {
+      return undefined;
+    }
+  };
+  const piece = fc.constantFrom(
+    'a',
+    '/',
+    '+',
+    '%',
+    '%2',
+    '%2B',
+    '%2b',
+    '%3D',
+    '%25',
+    '%C3%A9',
+    '%C3',
+    '%00',
+    '%7F',
+    'é',
+    '%zz',
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
+      assert.equal(decoded(pieces.join('')), oracle(pieces.join('')));
+    }),
+    { numRuns: 2000 },
+  );
 });
 
 test('a page cut off anywhere is an error, never a shorter page', () => {
