@@ -43,6 +43,7 @@ if (endpoint === undefined) {
     'controlCharacters',
     'delimiterAfter',
     'missingBucket',
+    'secondMarker',
     'versionPages',
   );
   registerChecks(

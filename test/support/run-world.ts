@@ -54,7 +54,7 @@ export class RunWorld {
   deployment = parseDeployment({ dry_run: false, local: true });
   remainingMs: () => number = () => 900_000;
   /** Told before each stage call; may throw, or change the world. */
-  onStage: (stage: StageName, item: number) => void | Promise<void> = () => undefined;
+  onStage: (stage: StageName, item: number, event: unknown) => void | Promise<void> = () => undefined;
   /** Executions that still run, by name. */
   readonly running = new Set<string>();
   #runs = 0;
@@ -221,7 +221,7 @@ export class RunWorld {
   async #call<T>(stage: StageName, item: number, event: unknown, work: () => Promise<T>): Promise<T> {
     for (let attempt = 0; ; attempt++) {
       try {
-        await this.onStage(stage, item);
+        await this.onStage(stage, item, event);
         return await work();
       } catch (error) {
         if (error instanceof KilledError) throw error;

@@ -12,6 +12,8 @@ export type Ability =
   | 'conditionalPut'
   | 'batchLimit'
   | 'controlCharacters'
+  /** A delete of a key that a marker hides writes another marker. */
+  | 'secondMarker'
   /** Listings of versions come in pages of the size that was asked for. */
   | 'versionPages'
   | 'missingBucket'

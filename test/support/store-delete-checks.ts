@@ -171,6 +171,7 @@ export const versionChecks: readonly Check[] = [
   },
   {
     name: 'a second delete writes a second marker, and one version goes alone',
+    needs: ['secondMarker'],
     run: async (context) => {
       const { store, bucket, at } = context;
       const first = await store.put(bucket, `${at}v`, Buffer.from('1'));

@@ -12,6 +12,7 @@ const abilities = new Set<Ability>([
   'batchLimit',
   'controlCharacters',
   'delimiterAfter',
+  'secondMarker',
   'versionPages',
 ]);
 

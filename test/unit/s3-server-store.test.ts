@@ -19,6 +19,7 @@ const all: readonly Ability[] = [
   'controlCharacters',
   'delimiterAfter',
   'missingBucket',
+  'secondMarker',
   'versionPages',
 ];
 // File names are what a plain directory has: no empty, `.` or `..` components, no key that is also a folder.
