@@ -137,6 +137,17 @@ describe('a consumer of the packed tarball', () => {
     assert.equal(bundles.length, FUNCTION_NAMES.length);
   });
 
+  const older = process.env['NODE20'];
+  test('synthesizes on Node 20 as well', { skip: older === undefined && 'NODE20 names no Node 20' }, async () => {
+    // Node 20 strips no types; app.ts has none.
+    cpSync(join(consumer.folder, 'app.ts'), join(consumer.folder, 'app.mjs'));
+    const version = await consumer.run(older as string, '--version');
+    const synthesized = await consumer.run(older as string, 'app.mjs');
+
+    assert.match(version.out, /^v20\./);
+    assert.deepEqual({ code: synthesized.code, err: synthesized.err }, { code: 0, err: '' });
+  });
+
   test('runs the command line: help, and a plan that finds every orphan of a table', async () => {
     const world = await cliWorld();
     try {
