@@ -1,51 +1,14 @@
 /** The command line on a pseudo-terminal, as a person has it: progress, the question, Ctrl-C. */
 import assert from 'node:assert/strict';
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { after, before, describe, test } from 'node:test';
 import { BIN, type CliWorld, cliWorld } from '#test/support/cli-world.ts';
+import { hasTerminals, onTerminal as runOnTerminal, type TerminalSession } from '#test/support/pty.ts';
 
-function findScript(): boolean {
-  try {
-    return execFileSync('script', ['--version'], { encoding: 'utf8' }).includes('util-linux');
-  } catch {
-    return false;
-  }
-}
+const skip = hasTerminals() ? false : 'needs script of util-linux';
 
-const skip = findScript() ? false : 'needs script of util-linux';
-
-interface Session {
-  readonly text: () => string;
-  type(keys: string): void;
-  /** Resolves once the screen shows it. */
-  shows(pattern: RegExp): Promise<void>;
-  readonly exit: Promise<number | null>;
-}
-
-const WAIT_MS = 60_000;
-
-/** `script` gives the command a terminal; 80 columns, as the texts are made for. */
-function onTerminal(world: CliWorld, args: readonly string[], environment: Record<string, string> = {}): Session {
-  const words = [process.execPath, BIN, ...args, '--state', world.state].map((word) => `'${word}'`).join(' ');
-  const child: ChildProcess = spawn('script', ['-qefc', `stty cols 80 rows 40; ${words}`, '/dev/null'], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-    env: { ...process.env, TERM: 'xterm', ...environment },
-  });
-  let text = '';
-  child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
-    text += chunk;
-  });
-  return {
-    text: () => text,
-    type: (keys) => child.stdin?.write(keys),
-    shows: async (pattern) => {
-      for (let waited = 0; !pattern.test(text); waited += 50) {
-        if (waited > WAIT_MS) throw new Error(`The screen never showed ${pattern}:\n${text}`);
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      }
-    },
-    exit: new Promise((resolve) => child.on('close', (code) => resolve(code))),
-  };
+function onTerminal(world: CliWorld, args: readonly string[], environment = {}): TerminalSession {
+  const words = [process.execPath, BIN, ...args, '--state', world.state].map((word) => `'${word}'`);
+  return runOnTerminal(words.join(' '), { environment });
 }
 
 describe('on a terminal', { skip }, () => {

@@ -1,9 +1,10 @@
 /** A small table in a temporary folder and the command line as a process of its own, for tests of what a person meets. */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { TableWriter } from './table-writer.ts';
+import type { Sink } from './table-writer-options.ts';
 
 export const PROJECT = resolve(import.meta.dirname, '../..');
 export const BIN = join(PROJECT, 'infra/local/bin.js');
@@ -31,25 +32,36 @@ export interface CliWorld {
 
 const DAY_MS = 86_400_000;
 
-/** Everything is 60 days old, orphans included. `extra` plants more plain orphans. */
-export async function cliWorld(extra = 0): Promise<CliWorld> {
-  const folder = mkdtempSync(join(tmpdir(), 'icesweep-e2e-'));
-  const place = (key: string): string => join(folder, key);
-  const sink = {
-    put(_bucket: string, key: string, bytes: Uint8Array): void {
-      mkdirSync(dirname(place(key)), { recursive: true });
-      writeFileSync(place(key), bytes);
-    },
-  };
+/** A few files of every kind, and orphans of every kind; below `prefix` of whatever the sink puts into. */
+export async function writeSmallTable(sink: Sink, location: string, prefix: string): Promise<TableWriter> {
   const startMs = Date.now() - 2 * DAY_MS;
-  const writer = new TableWriter(sink, { location: LOCATION, place: { bucket: 'lake', prefix: 'orders' }, startMs });
+  const writer = new TableWriter(sink, { location, place: { bucket: 'lake', prefix }, startMs });
   await writer.create();
   await writer.append(4);
   await writer.append(3);
   await writer.plantOrphans();
-  for (let at = 0; at < extra; at += 1) await writer.put(`data/lost-${at}.parquet`, Buffer.from('lost'));
+  return writer;
+}
+
+/** Puts files, all of them 60 days old, below a folder. */
+export function oldFiles(folder: string): Sink {
   const old = new Date(Date.now() - 60 * DAY_MS);
-  for (const key of writer.written) utimesSync(place(key), old, old);
+  return {
+    put(_bucket: string, key: string, bytes: Uint8Array): void {
+      const file = join(folder, key);
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, bytes);
+      utimesSync(file, old, old);
+    },
+  };
+}
+
+/** Everything is 60 days old, orphans included. `extra` plants more plain orphans. */
+export async function cliWorld(extra = 0): Promise<CliWorld> {
+  const folder = mkdtempSync(join(tmpdir(), 'icesweep-e2e-'));
+  const place = (key: string): string => join(folder, key);
+  const writer = await writeSmallTable(oldFiles(folder), LOCATION, 'orders');
+  for (let at = 0; at < extra; at += 1) await writer.put(`data/lost-${at}.parquet`, Buffer.from('lost'));
   const below = (keys: ReadonlySet<string>): string[] => [...keys].map((key) => key.slice('orders/'.length)).sort();
   const [table, state] = [place('orders'), place('state')];
   return {
@@ -73,9 +85,17 @@ export function filesBelow(folder: string): string[] {
     .sort();
 }
 
+export interface CliOptions {
+  /** In place of this process's own. */
+  readonly env?: NodeJS.ProcessEnv;
+  readonly started?: (child: ChildProcess) => void;
+}
+
 /** Without a terminal on any stream. */
-export function runCli(args: readonly string[], cwd: string): Promise<CliResult> {
-  const child = spawn(process.execPath, [BIN, ...args], { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+export function runCli(args: readonly string[], cwd: string, options: CliOptions = {}): Promise<CliResult> {
+  const { env = process.env, started } = options;
+  const child = spawn(process.execPath, [BIN, ...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  started?.(child);
   const text = { out: '', err: '' };
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
     text.out += chunk;
