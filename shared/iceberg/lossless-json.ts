@@ -9,12 +9,13 @@ const BACKSLASH = 0x5c;
 const MINUS = 0x2d;
 /** 2^53 has 16 digits; every shorter integer is exact. */
 const FIRST_LOSSY_DIGITS = 16;
+const DECODER = new TextDecoder('utf-8', { fatal: true });
 
 /** Parses UTF-8 JSON. Integers of 16 digits or more become strings of digits. Throws on anything that is not JSON or not UTF-8. */
 export function parseLosslessJson(bytes: Uint8Array): unknown {
   const quoted = quoteLongIntegers(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
   // A replacement character instead of an error would be a path that no listing shows.
-  return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(quoted));
+  return JSON.parse(DECODER.decode(quoted));
 }
 
 /** An integer as parsed by {@link parseLosslessJson}, exact; undefined for anything else. */
@@ -45,10 +46,11 @@ function quoteLongIntegers(bytes: Buffer): Buffer {
 
 const QUOTE_BYTES = Buffer.from('"');
 
-function endOfString(bytes: Buffer, start: number): number {
+/** Behind the string that begins at `start`; one that does not end, ends with the text. */
+export function endOfString(bytes: Buffer, start: number): number {
   let at = start + 1;
   while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
-  return at + 1;
+  return Math.min(at + 1, bytes.length);
 }
 
 function endOfNumber(bytes: Buffer, start: number): number {

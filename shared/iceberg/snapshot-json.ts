@@ -32,9 +32,18 @@ function parent(fields: Fields): { readonly parentSnapshotId?: bigint } {
   return id === undefined || id === -1n ? {} : { parentSnapshotId: id };
 }
 
+/** Whether the snapshot names an encryption key of its own (Iceberg spec v3, "Snapshots", `key-id`). */
+export function hasOwnKey(item: unknown, source: string): boolean {
+  return optionalText(fieldsOf(item, 'a snapshot', source), 'key-id') !== undefined;
+}
+
+/** What is asked of a summary: writers fill it with a dozen counters, which is most of a long history's file. */
+const isAskedFor = (key: string): boolean =>
+  key === 'operation' || key === 'added-data-files' || key.startsWith('flink.job-id');
+
 /** Early v1 files keep `operation` beside the summary. */
 function summary(fields: Fields): Readonly<Record<string, string>> {
-  const map = stringMap(fields, 'summary');
+  const map = Object.fromEntries(Object.entries(stringMap(fields, 'summary')).filter(([key]) => isAskedFor(key)));
   const operation = optionalText(fields, 'operation');
   return operation === undefined || map['operation'] !== undefined ? map : { ...map, operation };
 }

@@ -8,6 +8,7 @@ export interface Snapshot {
   /** Exactly one of `manifestList` and `manifests` (v1 inline) is present; the parser refuses both or neither. */
   readonly manifestList?: string;
   readonly manifests?: readonly string[];
+  /** `operation`, `added-data-files` and Flink's job ids; nothing else is kept. */
   readonly summary: Readonly<Record<string, string>>;
 }
 

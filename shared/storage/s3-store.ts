@@ -58,7 +58,9 @@ export class S3Store implements ObjectStore {
     });
     try {
       const reply = await this.#client.send(command);
-      const body = Buffer.from((await reply.Body?.transformToByteArray()) ?? []);
+      const bytes = (await reply.Body?.transformToByteArray()) ?? new Uint8Array();
+      // The same memory: a copy of a large metadata file would count twice.
+      const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
       if (reply.ContentLength !== undefined && reply.ContentLength !== body.length) {
         throw new StoreError('Unavailable', `GetObject of s3://${bucket}/${key} ended after ${body.length} bytes.`);
       }
