@@ -1,18 +1,22 @@
 /**
- * The full lists of a run's orphans for audit: JSONL and Parquet, with Spark's column name. Memory holds one chunk, the
- * compressed list, and bounded tallies.
+ * The full lists of a run's orphans for audit, in parts, so that memory holds one part and bounded tallies whatever their number.
+ * The lists are for people: what cannot be read or written of them is a warning, and never hides how the run ended.
  */
 import { ScanIncompleteError } from '#shared/errors.ts';
 import { artefact } from '#shared/run/artefacts.ts';
 import type { ObjectRef } from '#shared/run/plan.ts';
 import type { CandidateLine } from '#shared/run/receipts.ts';
 import { readOutcome } from '#shared/run/settle-batch.ts';
+import type { TimeLeft } from '#shared/run/time-left.ts';
 import type { Gathered } from './gather.ts';
-import { type BatchResults, MOST_PARQUET_ROWS, OrphanWalk } from './orphan-walk.ts';
+import { type BatchResults, OrphanPart, rowOf } from './orphan-part.ts';
+import { OrphanWalk } from './orphan-walk.ts';
 import type { NamedTally, OriginTally, SampleFile } from './report/report-view.ts';
 
-/** Rows in the JSONL list, which is held compressed until it is written. */
-const MOST_LISTED = 5_000_000;
+/** Rows of a part before the next one is begun. */
+const PART_ROWS = 100_000;
+/** Links on the page. */
+const MOST_LINKED = 40;
 
 export interface OrphanLists {
   readonly first: readonly CandidateLine[];
@@ -24,44 +28,73 @@ export interface OrphanLists {
   readonly warnings: readonly string[];
 }
 
-export async function writeOrphanLists(gathered: Gathered): Promise<OrphanLists> {
+/** @param time the lists end early, with a warning, where it runs short: the record must still be written */
+export async function writeOrphanLists(gathered: Gathered, time: TimeLeft, partRows = PART_ROWS): Promise<OrphanLists> {
   const { artefacts, planArtefacts, plan, seal, outcomes } = gathered;
   const empty = { first: [], sample: [], ages: [], sizes: [], origins: [], lists: [], warnings: [] };
   if (plan === undefined || seal === undefined || seal.batches.length === 0) return empty;
-  const walk = new OrphanWalk(plan, Date.parse(seal.t0));
-  const warnings: string[] = [];
+  const walk = new OrphanWalk(Date.parse(seal.t0));
+  const parts = new PartWriter(artefacts, partRows);
   for (const { batch, chunks } of seal.batches) {
-    if (walk.rows >= MOST_LISTED) {
-      warnings.push(
-        `The lists of the report hold the first ${MOST_LISTED} orphans; all of them stand in the candidate chunks.`,
+    if (time.isShort) {
+      parts.warnings.push(
+        `The lists of the report hold the first ${walk.rows} orphans, since time ran short; all of them stand in the candidate chunks.`,
       );
       break;
     }
     const results = outcomes.length > 0 ? await resultsOf(artefacts, batch) : undefined;
     for (const chunk of chunks) {
       const lines = await readChunk(planArtefacts, chunk);
-      if (lines === undefined) warnings.push(`Candidate chunk ${chunk.name} could not be read for the report.`);
-      else walk.take(lines, results);
+      if (lines === undefined) {
+        parts.warnings.push(`Candidate chunk ${chunk.name} could not be read for the report.`);
+        continue;
+      }
+      const rows = lines.map((line) => rowOf(line, results, plan));
+      for (const row of rows) walk.take(row);
+      await parts.add(rows);
     }
   }
-  await artefacts.write(artefact.orphansJsonl, Buffer.concat(walk.compressed), walk.rows);
-  const lists = [{ href: 'orphans.jsonl.gz', label: 'All orphans (JSONL, gzip)' }];
-  const parquet = walk.parquet();
-  if (parquet !== undefined) {
-    await artefacts.write(artefact.orphansParquet, parquet, walk.rows);
-    lists.push({ href: 'orphans/orphans.parquet', label: 'All orphans (Parquet)' });
-  } else if (walk.rows > MOST_PARQUET_ROWS) {
-    warnings.push(`No Parquet list was written: ${walk.rows} orphans are more than ${MOST_PARQUET_ROWS}.`);
+  await parts.close();
+  const { first, sample, ages, sizes, origins } = walk;
+  return { first, sample, ages, sizes, origins, lists: parts.links.slice(0, MOST_LINKED), warnings: parts.warnings };
+}
+
+class PartWriter {
+  readonly warnings: string[] = [];
+  readonly links: { readonly href: string; readonly label: string }[] = [];
+  readonly #partRows: number;
+  readonly #artefacts: Gathered['artefacts'];
+  #part = new OrphanPart();
+  #parts = 0;
+
+  constructor(artefacts: Gathered['artefacts'], partRows: number) {
+    this.#artefacts = artefacts;
+    this.#partRows = partRows;
   }
-  return {
-    first: walk.first,
-    sample: walk.sample,
-    ages: walk.ages,
-    sizes: walk.sizes,
-    origins: walk.origins,
-    lists,
-    warnings,
-  };
+
+  async add(rows: Parameters<OrphanPart['add']>[0]): Promise<void> {
+    this.#part.add(rows);
+    if (this.#part.rows >= this.#partRows) await this.close();
+  }
+
+  async close(): Promise<void> {
+    const part = this.#part;
+    if (part.rows === 0) return;
+    this.#part = new OrphanPart();
+    const number = this.#parts++;
+    await this.#write(artefact.orphansJsonl(number), `JSONL, gzip, part ${number + 1}`, part.rows, () => part.jsonl());
+    await this.#write(artefact.orphansParquet(number), `Parquet, part ${number + 1}`, part.rows, () => part.parquet());
+  }
+
+  async #write(name: string, label: string, rows: number, bytes: () => Buffer): Promise<void> {
+    try {
+      await this.#artefacts.write(name, bytes(), rows);
+      // Relative to the page, which lies beside the lists.
+      this.links.push({ href: name.slice(artefact.report.lastIndexOf('/') + 1), label });
+    } catch (error) {
+      this.warnings.push(`The list ${this.#artefacts.absoluteKey(name)} could not be written: ${String(error)}`);
+    }
+  }
 }
 
 /** Undefined for a chunk that is gone or altered: the report says so, and the record stands all the same. */

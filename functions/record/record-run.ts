@@ -8,6 +8,7 @@ import type { RunRecord } from '#shared/run/record.ts';
 import type { CatalogConfig } from '#shared/run/resolved-input.ts';
 import type { RunEndedDetail } from '#shared/run/run-events.ts';
 import { findRecord, recordsOfTable, storeRecord } from '#shared/run/run-store.ts';
+import { TimeLeft } from '#shared/run/time-left.ts';
 import type { MetricName, RunEventType, StagePorts } from '#shared/runtime/stage-ports.ts';
 import { type Gathered, gatherRun } from './gather.ts';
 import { deletedVerdict, endedFromOutside, quietVerdict, trueError } from './how-it-ended.ts';
@@ -71,7 +72,7 @@ async function finish(
     await giveLeaseBack(run, gathered, ports);
     return told;
   }
-  const orphans = await writeOrphanLists(gathered);
+  const orphans = await writeOrphanLists(gathered, new TimeLeft(ports.budget));
   const made = makeRecord(head, gathered, orphans.first);
   const withLists = { ...made, warnings: [...made.warnings, ...orphans.warnings] };
   const table = { table: run.table, catalog: catalogOf(event.input, gathered, ports) };

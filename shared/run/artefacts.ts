@@ -20,6 +20,11 @@ export function runPrefix(table: string, runId: string): string {
   return `runs/${tableSegment(table)}/${runId}`;
 }
 
+/** So that names sort as numbers do. */
+function padded(part: number): string {
+  return String(part).padStart(5, '0');
+}
+
 export const artefact = {
   plan: 'plan/plan.json',
   planProgress: (nonce: string) => `plan/progress-${nonce}.json`,
@@ -67,6 +72,6 @@ export const artefact = {
 
   summary: 'report/summary.json',
   report: 'report/report.html',
-  orphansJsonl: 'report/orphans.jsonl.gz',
-  orphansParquet: 'report/orphans/orphans.parquet',
+  orphansJsonl: (part: number) => `report/orphans_jsonl/part-${padded(part)}.jsonl.gz`,
+  orphansParquet: (part: number) => `report/orphans/part-${padded(part)}.parquet`,
 } as const;

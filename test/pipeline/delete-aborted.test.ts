@@ -50,7 +50,7 @@ test('the list of an aborted run says of every orphan what became of it', async 
 
   const record = await world.recordAbort('killed');
 
-  const list = await new RunArtefacts(world.work, 'work', record.artefacts).read(artefact.orphansJsonl);
+  const list = await new RunArtefacts(world.work, 'work', record.artefacts).read(artefact.orphansJsonl(0));
   const outcomes = gunzipSync(list as Buffer)
     .toString()
     .trimEnd()

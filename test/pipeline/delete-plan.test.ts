@@ -241,6 +241,6 @@ test('a refused run writes its full record: counts, reasons, candidates, next st
   assert.ok(record.next_step);
   assert.ok(record.gates.some((gate) => gate.name === 'orphan_percent_content_files' && !gate.passed));
   const names = world.work.keys('work', record.artefacts);
-  assert.ok(names.some((name) => name.endsWith(artefact.orphansJsonl)));
+  assert.ok(names.some((name) => name.endsWith(artefact.orphansJsonl(0))));
   assert.ok(names.some((name) => name.endsWith(artefact.report)));
 });

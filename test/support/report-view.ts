@@ -49,7 +49,7 @@ export function reportView(orphans: number, changes: Partial<ReportView> = {}): 
     sample: sample(orphans),
     history: [],
     settings: [],
-    lists: some ? [{ href: 'orphans.jsonl.gz', label: 'orphans.jsonl.gz' }] : [],
+    lists: some ? [{ href: 'orphans_jsonl/part-00000.jsonl.gz', label: 'JSONL, gzip' }] : [],
     ...changes,
   };
 }

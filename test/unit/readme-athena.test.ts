@@ -11,7 +11,7 @@ const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8'
 test("the README's Athena table has the columns of the list that a run writes, where it writes it", async () => {
   const { world } = await orphanWorld(3);
   const { record } = await world.run(ALLOW_ALL);
-  const { body } = await world.work.get('work', `${record.artefacts}/${artefact.orphansParquet}`);
+  const { body } = await world.work.get('work', `${record.artefacts}/${artefact.orphansParquet(0)}`);
   const file = body.buffer.slice(body.byteOffset, body.byteOffset + body.length) as ArrayBuffer;
   const written = parquetSchema(parquetMetadata(file)).children.map((child) => child.element.name);
 
@@ -19,5 +19,5 @@ test("the README's Athena table has the columns of the list that a run writes, w
   const named = [...definition.matchAll(/^\s*(\w+) \w+,?$/gm)].map(([, name]) => name);
 
   assert.deepEqual(named, written);
-  assert.ok(readme.includes(`\${run_id}/${artefact.orphansParquet.replace(/[^/]+$/, '')}`));
+  assert.ok(readme.includes(`\${run_id}/${artefact.orphansParquet(0).replace(/[^/]+$/, '')}`));
 });
