@@ -2,6 +2,7 @@
 import { AccessDeniedError, MisconfiguredError, ServiceUnavailableError } from '#shared/errors.ts';
 import type { CatalogConfig } from '#shared/run/resolved-input.ts';
 import type { Secrets } from '#shared/runtime/stage-ports.ts';
+import { baseOf, movedBase, prefixOf, type RestConfigAnswer } from './rest-address.ts';
 
 type RestConfig = Extract<CatalogConfig, { type: 'rest' }>;
 type Fetch = typeof fetch;
@@ -31,7 +32,8 @@ async function requestToken(config: RestConfig, server: string, credentials: Cre
     client_secret: credentials.secret,
     scope: config.scope ?? 'catalog',
   });
-  const reply = await fetchInTime(server, { method: 'POST', body });
+  // A redirect would carry the secret to wherever it points.
+  const reply = await fetchInTime(server, { method: 'POST', body, redirect: 'manual' });
   if (reply.status >= 500 || reply.status === 429) {
     throw new ServiceUnavailableError(`The OAuth2 server ${server} answered ${reply.status}.`);
   }
@@ -77,7 +79,8 @@ export class TokenSource {
         next: 'Store it as client_id:client_secret.',
       });
     } else {
-      const fallback = `${this.#config.uri.replace(/\/+$/, '')}/v1/oauth/tokens`;
+      // Never where the config answer points: the secret is for the address that the deployment names.
+      const fallback = `${baseOf(this.#config.uri)}/v1/oauth/tokens`;
       this.#token = await requestToken(this.#config, server ?? fallback, credentials);
     }
     return this.#token;
@@ -90,10 +93,11 @@ export class TokenSource {
 
 /**
  * The `fetch` that the catalog client gets. It follows the REST specification where the client does not: the warehouse is
- * a question to `/v1/config` only, and the prefix is the configured one, else what that answer's overrides or defaults say,
- * else none.
+ * a question to `/v1/config` only, and address and prefix of all other requests are what that answer makes of them.
  */
 export function authorisedFetch(config: RestConfig, tokens: TokenSource): Fetch {
+  const homePath = baseOf(new URL(config.uri).pathname);
+  let base = baseOf(config.uri);
   let prefix = config.prefix;
   const send = async (url: URL, init: Parameters<Fetch>[1], renew: boolean): Promise<Response> => {
     const headers = new Headers(init?.headers);
@@ -101,19 +105,25 @@ export function authorisedFetch(config: RestConfig, tokens: TokenSource): Fetch 
     if (token !== undefined) headers.set('authorization', `Bearer ${token}`);
     return fetchInTime(url, { ...init, headers });
   };
+  const sendOrRenew = async (url: URL, init: Parameters<Fetch>[1]): Promise<Response> => {
+    const reply = await send(url, init, false);
+    if ((reply.status !== 401 && reply.status !== 419) || !tokens.renewable) return reply;
+    await reply.body?.cancel();
+    return send(url, init, true);
+  };
   return async (input, init) => {
-    const url = new URL(String(input));
-    const isConfig = url.pathname.endsWith('/v1/config');
-    if (isConfig && config.warehouse !== undefined) url.searchParams.set('warehouse', config.warehouse);
-    if (!isConfig && prefix) url.pathname = url.pathname.replace('/v1/', () => `/v1/${prefix}/`);
-    let reply = await send(url, init, false);
-    if ((reply.status === 401 || reply.status === 419) && tokens.renewable) {
-      await reply.body?.cancel();
-      reply = await send(url, init, true);
+    const asked = new URL(String(input));
+    const tail = asked.pathname.slice(homePath.length);
+    if (tail !== '/v1/config') {
+      const rest = tail.slice('/v1/'.length);
+      return sendOrRenew(new URL(`${base}/v1/${prefix ? `${prefix}/` : ''}${rest}${asked.search}`), init);
     }
-    if (!isConfig || !reply.ok) return reply;
-    const answer = (await reply.json()) as Record<'overrides' | 'defaults', Record<string, string> | undefined>;
-    prefix = config.prefix ?? answer.overrides?.['prefix'] ?? answer.defaults?.['prefix'];
+    if (config.warehouse !== undefined) asked.searchParams.set('warehouse', config.warehouse);
+    const reply = await sendOrRenew(asked, init);
+    if (!reply.ok) return reply;
+    const answer = (await reply.json()) as RestConfigAnswer;
+    base = movedBase(config.uri, answer.overrides?.['uri']);
+    prefix = prefixOf(config.prefix, answer);
     return Response.json(answer);
   };
 }

@@ -14,6 +14,7 @@ import {
 import type { CatalogConfig } from '#shared/run/resolved-input.ts';
 import { type Catalog, type CatalogPorts, type CurrentPointer, type OtherTable, ROOT_PROPERTIES } from './catalog.ts';
 import { refuseGcDisabled } from './refuse-gc-disabled.ts';
+import { baseOf } from './rest-address.ts';
 import { authorisedFetch, TokenSource } from './rest-auth.ts';
 import { inOrder } from './table-objects.ts';
 
@@ -59,8 +60,8 @@ export function nameRestError(error: unknown, what: string): unknown {
 }
 
 /** S3 Tables removes unreferenced files itself; its REST endpoint is told by its host or its warehouse. */
-function refuseS3Tables(config: RestConfig, table: string): void {
-  const host = new URL(config.uri).hostname;
+function refuseS3Tables(config: RestConfig, table: string, uri = config.uri): void {
+  const host = new URL(uri).hostname;
   const warehouse = config.warehouse ?? '';
   const isS3Tables =
     /^s3tables[.-]/.test(host) || warehouse.startsWith('arn:') || warehouse.includes('s3tablescatalog');
@@ -99,7 +100,7 @@ class RestCatalog implements Catalog {
     this.#table = table;
     this.#config = config;
     this.#client = new IcebergRestCatalog({
-      baseUrl: config.uri,
+      baseUrl: baseOf(config.uri),
       fetch: authorisedFetch(config, new TokenSource(config, ports.secrets)),
     });
   }
@@ -145,6 +146,7 @@ class RestCatalog implements Catalog {
     const id = { namespace: parts.slice(0, -1), name: parts.at(-1) as string };
     try {
       const config = await this.#client.loadConfig();
+      refuseS3Tables(this.#config, this.#table, config.overrides?.['uri'] || this.#config.uri);
       const result = await this.#client.loadTableResult(id, { snapshots: 'all' });
       if (result === null || typeof result.metadata !== 'object' || result.metadata === null) {
         throw new MetadataUnreadableError(`The catalog's answer for ${this.#table} has no metadata.`);

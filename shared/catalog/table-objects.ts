@@ -135,3 +135,26 @@ export async function inOrder<T, R>(
   await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker));
   return results;
 }
+
+/** Answers in order, at most `limit` of them under way or waiting to be taken. The first failure ends it. */
+export async function* ahead<T, R>(
+  items: readonly T[],
+  limit: number,
+  work: (item: T) => Promise<R>,
+): AsyncGenerator<{ readonly item: T; readonly answer: R }> {
+  const begun: Promise<R>[] = [];
+  let next = 0;
+  try {
+    for (const item of items) {
+      for (; next < items.length && begun.length < limit; next++) {
+        const answer = work(items[next] as T);
+        // Awaited in its turn; until then a failure is nobody's.
+        answer.catch(() => {});
+        begun.push(answer);
+      }
+      yield { item, answer: await (begun.shift() as Promise<R>) };
+    }
+  } finally {
+    await Promise.allSettled(begun);
+  }
+}

@@ -138,6 +138,19 @@ for (const [status, name] of [
   });
 }
 
+for (const [status, name] of [
+  [401, 'AccessDeniedError'],
+  [403, 'AccessDeniedError'],
+  [404, 'TableNotFoundError'],
+  [419, 'AccessDeniedError'],
+  [503, 'ServiceUnavailableError'],
+] as const) {
+  test(`FF-13 status ${status} of the configuration is ${name} as well`, async () => {
+    const rest = ({ path }: Asked) => (path.startsWith('/v1/config') ? { status, json: named } : undefined);
+    await rejects({ rest }, name, /db\.t/);
+  });
+}
+
 test('a catalog that cannot be reached is a passing fault', async () => {
   const config: RestConfig = { type: 'rest', uri: 'http://127.0.0.1:1' };
   const catalog = createRestCatalog('db.t', config, { secrets: { read: async () => '' } });
@@ -181,6 +194,18 @@ test('client credentials are exchanged for a token, and again once after it was 
   );
 });
 
+test('a token that expired (419) is renewed once as well', async () => {
+  let tokens = 0;
+  const rest = ({ path, headers }: Asked): Reply | undefined => {
+    if (path === '/v1/oauth/tokens') return { json: { access_token: `t${++tokens}` } };
+    return headers.authorization === 'Bearer t1' ? { status: 419, json: named } : undefined;
+  };
+  await withCatalog({ rest, settings: { token_secret: 'catalog-token' }, secret: 'me:s3cret' }, async (catalog) => {
+    assert.equal((await catalog.currentMetadata()).metadata_location, LOCATION);
+    assert.equal(tokens, 2);
+  });
+});
+
 test('refused credentials are denied, and the secret is not in the message', async () => {
   const rest = ({ path }: Asked): Reply | undefined =>
     path === '/v1/oauth/tokens' ? { status: 400, json: { error: 'invalid_client' } } : undefined;
@@ -209,6 +234,18 @@ test('the prefix is what the config answer says, and none where it says none', a
   await withCatalog({ settings: { warehouse: 'w1' } }, async (catalog, asked) => {
     await catalog.currentMetadata();
     assert.match(asked.at(-1)!.path, /^\/v1\/namespaces\//);
+  });
+});
+
+test('a prefix that the catalog insists on wins over the configured one, which wins over a suggested one', async () => {
+  const settings = { prefix: 'mine' };
+  await withCatalog({ settings, config: { overrides: { prefix: 'theirs' } } }, async (catalog, asked) => {
+    await catalog.currentMetadata();
+    assert.match(asked.at(-1)!.path, /^\/v1\/theirs\/namespaces\//);
+  });
+  await withCatalog({ settings, config: { defaults: { prefix: 'theirs' } } }, async (catalog, asked) => {
+    await catalog.currentMetadata();
+    assert.match(asked.at(-1)!.path, /^\/v1\/mine\/namespaces\//);
   });
 });
 
