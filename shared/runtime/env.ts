@@ -38,7 +38,9 @@ const common = {
   /** One-machine runtime and S3-compatible stores: where the tables lie, where the work bucket lies. */
   TABLE_S3_ENDPOINT: optional,
   WORK_S3_ENDPOINT: optional,
-  /** Whether buckets are named in the path; where it is left out, they are for every endpoint but AWS's. */
+  /** The key id that the one-machine runtime's embedded store answers to; no secret belongs to it. */
+  WORK_S3_ACCESS_KEY_ID: optional,
+  /** Whether the tables' buckets are named in the path; where it is left out, they are for every endpoint but AWS's. */
   S3_PATH_STYLE: z.enum(['true', 'false']).optional(),
   /** `sdk` reads listings with the SDK's own parser instead of the strict one. */
   LIST_PARSER: z.enum(['strict', 'sdk']).default('strict'),

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoItemTable } from '#shared/run/dynamo-item-table.ts';
-import { createS3Client } from '#shared/storage/s3-client.ts';
+import { createS3Client, type S3ClientOptions } from '#shared/storage/s3-client.ts';
 import { S3Store } from '#shared/storage/s3-store.ts';
 import { openRunEvents, openSecretsManager } from './aws-services.ts';
 import { openDeletingStore } from './deleting-store.ts';
@@ -15,12 +15,8 @@ export type LongLivedPorts = Omit<StagePorts, 'budget' | 'log' | 'metrics'>;
 
 const clock: Clock = { now: () => Date.now(), sleep: (ms) => sleep(ms) };
 
-function openStore(endpoint: string | undefined, env: AnyFunctionEnv): S3Store {
-  const target = {
-    region: env.AWS_REGION,
-    ...(endpoint === undefined ? {} : { endpoint }),
-    ...(env.S3_PATH_STYLE === undefined ? {} : { pathStyle: env.S3_PATH_STYLE === 'true' }),
-  };
+function openStore(options: S3ClientOptions, env: AnyFunctionEnv): S3Store {
+  const target = { region: env.AWS_REGION, ...options };
   return new S3Store(createS3Client(target), createS3Client({ ...target, attempts: 1 }), {
     listParser: env.LIST_PARSER,
   });
@@ -29,6 +25,27 @@ function openStore(endpoint: string | undefined, env: AnyFunctionEnv): S3Store {
 function openSecrets(env: AnyFunctionEnv): StagePorts['secrets'] {
   if (env.SECRETS_FROM_ENVIRONMENT !== undefined) return { read: async (name) => secretFromEnvironment(name) };
   return openSecretsManager({ region: env.AWS_REGION, credentials: lambdaCredentials });
+}
+
+/** The tables' store and the work bucket's: one where they have one endpoint, as on AWS and for mounted directories. */
+function openStores(env: AnyFunctionEnv): Pick<StagePorts, 'tables' | 'work'> {
+  const { TABLE_S3_ENDPOINT: tableEndpoint, WORK_S3_ENDPOINT: endpoint, WORK_S3_ACCESS_KEY_ID: accessKeyId } = env;
+  const work = openStore(
+    {
+      ...(endpoint === undefined ? {} : { endpoint }),
+      ...(accessKeyId === undefined ? {} : { credentials: { accessKeyId, secretAccessKey: 'unused' } }),
+    },
+    env,
+  );
+  if (tableEndpoint === endpoint) return { tables: work, work };
+  const tables = openStore(
+    {
+      ...(tableEndpoint === undefined ? {} : { endpoint: tableEndpoint }),
+      ...(env.S3_PATH_STYLE === undefined ? {} : { pathStyle: env.S3_PATH_STYLE === 'true' }),
+    },
+    env,
+  );
+  return { tables, work };
 }
 
 type Warn = (message: string, fields: LogFields) => void;
@@ -47,10 +64,10 @@ export function openPorts(env: AnyFunctionEnv, warn: Warn): LongLivedPorts {
     region,
     ...(env.DYNAMODB_ENDPOINT === undefined ? {} : { endpoint: env.DYNAMODB_ENDPOINT, credentials: LOCAL_CREDENTIALS }),
   });
-  const tables = openStore(env.TABLE_S3_ENDPOINT, env);
+  const { tables, work } = openStores(env);
   return {
     tables,
-    work: env.WORK_S3_ENDPOINT === env.TABLE_S3_ENDPOINT ? tables : openStore(env.WORK_S3_ENDPOINT, env),
+    work,
     workBucket: env.WORK_BUCKET,
     items: new DynamoItemTable(dynamo, env.RUN_TABLE, env.RUN_STATUS_INDEX),
     deployment: readDeployment(env.DEPLOYMENT),

@@ -29,8 +29,8 @@ const PASSED_ON = [
   'NO_PROXY',
 ] as const;
 
-/** The embedded store checks no signature, but the SDK signs nothing without a key. */
-const ANY_KEY = { AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local' } as const;
+/** Beside a profile that was asked for they would be another identity's. */
+const KEYS: readonly string[] = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'];
 
 function present(names: readonly string[], environment: NodeJS.ProcessEnv): Record<string, string> {
   return Object.fromEntries(
@@ -43,13 +43,12 @@ export function handlerEnvironment(
   connection: Connection,
   environment: NodeJS.ProcessEnv = process.env,
 ): Record<string, string> {
-  const { token_env: token, profile, region, directories } = connection;
+  const { token_env: token, profile, region } = connection;
   if (token !== undefined && (environment[token] ?? '') === '') {
     throw new MisconfiguredError(`The variable ${token}, which --token-env names, is not set.`);
   }
-  const real = directories.length === 0;
   return {
-    ...(real ? present(PASSED_ON, environment) : ANY_KEY),
+    ...present(profile === undefined ? PASSED_ON : PASSED_ON.filter((name) => !KEYS.includes(name)), environment),
     ...(token === undefined ? {} : { [token]: environment[token] as string }),
     ...(profile === undefined ? {} : { AWS_PROFILE: profile }),
     ...(region === undefined ? {} : { AWS_REGION: region }),

@@ -79,7 +79,7 @@ async function openMachine(context: CommandContext, connection: Connection): Pro
   const machine = await startMachine({
     stateDir: context.stateFolder,
     tableS3: storage.tableS3,
-    workS3: { endpoint: storage.server.endpoint, bucket: WORK_BUCKET },
+    workS3: storage.workS3,
     deployment: LOCAL_DEPLOYMENT,
     environment: handlerEnvironment(connection),
   });

@@ -1,4 +1,5 @@
 /** The stores of a state folder: the work bucket, and the table's own, embedded over directories or real. */
+import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -7,22 +8,20 @@ import { createS3Client, type S3ClientOptions } from '#shared/storage/s3-client.
 import { S3Store } from '#shared/storage/s3-store.ts';
 import type { MachineOptions } from '../machine/types.ts';
 import { DirectoryBucket } from '../s3/directory-bucket.ts';
-import { type S3Server, startS3Server } from '../s3/server.ts';
+import { startS3Server } from '../s3/server.ts';
 import type { Connection } from '../state/connections.ts';
 import { LOCAL_BUCKET } from './arguments/mounts.ts';
 
 export const WORK_BUCKET = 'work';
 
 export interface LocalStorage {
-  readonly server: S3Server;
   readonly work: S3Store;
+  readonly workS3: MachineOptions['workS3'];
   readonly tables: S3Store;
   /** For the functions, who find a profile in their environment. Without an endpoint: AWS itself. */
   readonly tableS3: MachineOptions['tableS3'];
   close(): Promise<void>;
 }
-
-const EMBEDDED = { region: 'us-east-1', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } } as const;
 
 export function openStore(options: S3ClientOptions): S3Store {
   return new S3Store(createS3Client(options), createS3Client({ ...options, attempts: 1 }));
@@ -87,24 +86,27 @@ function keyPrefixes(directories: readonly string[]): readonly string[] {
   return directories.map((directory) => `${directory.replace(/^\/+/, '').replace(/\/+$/, '')}/`);
 }
 
-/** Serves the work bucket and the connection's directories on the loopback interface. */
+/**
+ * Serves the work bucket and the connection's directories on the loopback interface, to those alone who know this process's key
+ * id: other users of the machine reach the port too.
+ */
 export async function openStorage(stateFolder: string, connection: Connection): Promise<LocalStorage> {
   const workFolder = join(stateFolder, 'work');
   mkdirSync(workFolder, { recursive: true });
   const prefixes = keyPrefixes(connection.directories);
+  const accessKeyId = randomBytes(16).toString('hex');
   const server = await startS3Server({
+    accessKeyId,
     buckets: {
       [WORK_BUCKET]: new DirectoryBucket({ directory: workFolder, managed: true }),
       [LOCAL_BUCKET]: new DirectoryBucket({ directory: '/', mounts: () => prefixes }),
     },
   });
-  const embedded = { endpoint: server.endpoint, ...EMBEDDED };
-  const work = openStore(embedded);
-  if (connection.directories.length > 0) {
-    const tableS3 = { endpoint: server.endpoint, region: EMBEDDED.region };
-    return { server, work, tables: work, tableS3, close: () => server.close() };
-  }
+  const { endpoint } = server;
+  const work = openStore({ endpoint, credentials: { accessKeyId, secretAccessKey: 'unused' } });
+  const opened = { work, workS3: { endpoint, bucket: WORK_BUCKET, accessKeyId }, close: () => server.close() };
   const options = { ...(await configuredRegion(connection)), ...storeOptions(connection) };
   const { profile: _inTheirEnvironment, ...tableS3 } = options;
-  return { server, work, tables: openStore(options), tableS3, close: () => server.close() };
+  if (connection.directories.length > 0) return { ...opened, tables: work, tableS3: { ...tableS3, endpoint } };
+  return { ...opened, tables: openStore(options), tableS3 };
 }

@@ -53,7 +53,7 @@ class LocalMachine implements Machine {
       definition: file.definition,
       functionArns: Object.keys(file.functions),
       workBucket: options.workS3.bucket,
-      work: openWorkObjects(options.workS3.endpoint, options.workS3.bucket),
+      work: openWorkObjects(options.workS3),
       retryDelayMs: options.retryDelayMs,
       invoke: (arn, payload, signal) => this.#pool.invoke(arn, payload, signal),
     });

@@ -35,6 +35,7 @@ export function onThisMachine(
       ...spec.environment,
       WORK_BUCKET: options.workS3.bucket,
       WORK_S3_ENDPOINT: options.workS3.endpoint,
+      WORK_S3_ACCESS_KEY_ID: options.workS3.accessKeyId ?? '',
       RUN_TABLE: RUN_TABLE_NAME,
       DYNAMODB_ENDPOINT: table,
       STEP_FUNCTIONS_ENDPOINT: register,

@@ -6,8 +6,8 @@ export interface MachineOptions {
   readonly stateDir: string;
   /** Where the tables lie. Without an endpoint: AWS itself. */
   readonly tableS3: { readonly endpoint?: string; readonly region?: string; readonly pathStyle?: boolean };
-  /** The embedded store that holds the work bucket. */
-  readonly workS3: { readonly endpoint: string; readonly bucket: string };
+  /** The embedded store that holds the work bucket, and the key id that it answers to; absent: to any. */
+  readonly workS3: { readonly endpoint: string; readonly bucket: string; readonly accessKeyId?: string };
   /** The person's settings, as `DeploymentSettings` in JSON. */
   readonly deployment: unknown;
   /** Credentials, proxy settings and secrets for the handlers, who see nothing else of this process's environment. */
