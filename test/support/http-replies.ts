@@ -14,6 +14,8 @@ export interface Reply {
   readonly status?: number;
   readonly json?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
+  /** The connection is cut instead of an answer. */
+  readonly cut?: true;
 }
 
 export interface HttpReplies extends AsyncDisposable {
@@ -31,7 +33,11 @@ export async function httpReplies(answer: (asked: Asked) => Reply): Promise<Http
       body: await text(request),
     };
     asked.push(each);
-    const { status = 200, json = {}, headers = {} } = answer(each);
+    const { status = 200, json = {}, headers = {}, cut } = answer(each);
+    if (cut === true) {
+      request.socket.destroy();
+      return;
+    }
     response.writeHead(status, { 'content-type': 'application/json', ...headers });
     response.end(JSON.stringify(json));
   });

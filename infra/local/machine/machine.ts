@@ -63,6 +63,10 @@ class LocalMachine implements Machine {
     return this.#table.items;
   }
 
+  get itemsEndpoint(): string {
+    return this.#table.endpoint;
+  }
+
   run(input: unknown, options: { readonly name?: string } = {}): Execution {
     const execution = new LocalExecution(options.name ?? nameFor(input));
     this.#register.start(execution.name, execution.startDate.toISOString());

@@ -52,6 +52,8 @@ export interface Machine {
   run(input: unknown, options?: { readonly name?: string }): Execution;
   /** The run table, for commands that read records. */
   readonly items: ItemTable;
+  /** Where the run table answers DynamoDB clients while the machine runs. */
+  readonly itemsEndpoint: string;
   /** Ends processes and servers. Executions that still run are stopped first. */
   close(): Promise<void>;
 }

@@ -14,10 +14,14 @@ const DEFAULT_RUNS = 50;
 /** Enough for the trend of many tables on the fleet's page. */
 const FLEET_RUNS = 5000;
 
-function noRun(runId: string): InvalidInputError {
-  return new InvalidInputError(`There is no run ${JSON.stringify(runId)}.`, {
-    next: 'icesweep runs lists them; --state DIR looks elsewhere.',
-  });
+function noRun(runId: string, context: CommandContext): InvalidInputError {
+  const place = textOf(context, 'run-table');
+  return new InvalidInputError(
+    `There is no run ${JSON.stringify(runId)}${place === undefined ? '' : ` in the run table ${place}`}.`,
+    {
+      next: `icesweep runs lists them; ${place === undefined ? '--state DIR' : 'another --run-table'} looks elsewhere.`,
+    },
+  );
 }
 
 function writePage(file: string, page: string | Uint8Array, context: CommandContext): void {
@@ -31,7 +35,7 @@ function writePage(file: string, page: string | Uint8Array, context: CommandCont
 
 async function writeReport(runId: string, file: string, history: RunHistory, context: CommandContext): Promise<void> {
   const run = await history.find(runId);
-  if (run === undefined) throw noRun(runId);
+  if (run === undefined) throw noRun(runId, context);
   const page = await history.artefacts(run.artefacts).read(artefact.report);
   if (page === undefined)
     throw new InvalidInputError(`The run ${runId} has no page: it ended as ${run.verdict} before one was made.`);
@@ -47,7 +51,7 @@ export function report(context: CommandContext): Promise<number> {
       return 0;
     }
     const run = await history.find(runId);
-    if (run === undefined) throw noRun(runId);
+    if (run === undefined) throw noRun(runId, context);
     await showRun(run, history, context);
     // Showing a failed run is no failure.
     return 0;
