@@ -4,11 +4,14 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { App, type AppProps, Duration, Stack, Tags, Validations } from 'aws-cdk-lib';
+import { Annotations, App, type AppProps, Duration, Stack, Tags, Validations } from 'aws-cdk-lib';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { PROJECT_DIR } from './bundles.ts';
 import { type CatalogType, OrphanCleanup } from './index.ts';
 import { readTablesFile } from './tables-file.ts';
+
+/** What `cdk.json` says before anybody has set it. */
+const PLACEHOLDER = 's3://example-lake/warehouse/';
 
 /** The CDK command line passes the context and the folder on; `npm run synth` has no such help. */
 function appProps(): AppProps {
@@ -40,6 +43,20 @@ function tablesFile(): string | undefined {
   return existsSync(beside) ? beside : undefined;
 }
 
+function tableLocations(): string[] {
+  return (setting('tableLocations') ?? '').split(',').filter((text) => text !== '');
+}
+
+/** Synthesis shows what would be deployed; an error of this kind keeps the CDK command line from deploying it. */
+function refusePlaceholder(stack: Stack): void {
+  if (!tableLocations().includes(PLACEHOLDER)) return;
+  const message =
+    `icesweep:tableLocations is still the placeholder ${PLACEHOLDER}, so this cannot be deployed: ` +
+    'set it in cdk.json, or with -c icesweep:tableLocations=s3://…/, to the prefixes under which your tables lie.';
+  Annotations.of(stack).addError(message);
+  process.stderr.write(`${message}\n`);
+}
+
 function build(): void {
   const account = process.env['CDK_DEFAULT_ACCOUNT'];
   const region = process.env['CDK_DEFAULT_REGION'];
@@ -47,12 +64,13 @@ function build(): void {
     description: 'Finds and deletes orphan files of Apache Iceberg tables.',
     ...(account === undefined || region === undefined ? {} : { env: { account, region } }),
   });
+  refusePlaceholder(stack);
   const file = tablesFile();
   const topicArn = setting('alarmTopicArn');
   const olderThanDays = setting('olderThanDays');
   const restCatalogUri = setting('restCatalogUri');
   new OrphanCleanup(stack, 'OrphanCleanup', {
-    tableLocations: (setting('tableLocations') ?? '').split(',').filter((text) => text !== ''),
+    tableLocations: tableLocations(),
     tables: file === undefined ? [] : readTablesFile(file),
     catalogType: (setting('catalogType') ?? 'GLUE') as CatalogType,
     dryRunByDefault: setting('dryRunByDefault') !== 'false',
