@@ -169,9 +169,8 @@ export class BatchRun {
     let lines = wanted;
     let reads = 0;
     for (let round = 0; ; round++) {
-      // A listing that gave no ETag leaves nothing to put into a condition. What an earlier request may have deleted is looked at
-      // as well: S3 answers a condition on a key that a marker hides as if the object had changed.
-      const blind = conditional && !lookAlways ? lines.filter((line) => this.#isUnsure(line)) : lines;
+      // A listing that gave no ETag leaves nothing to put into a condition.
+      const blind = conditional && !lookAlways ? lines.filter((line) => line.etag === '') : lines;
       if (blind.length > 0) {
         const looked = await lookAtKeys(store, sealed.bucket, blind);
         const { settled, reads: more } = await this.#claim(looked.settled);
@@ -189,10 +188,6 @@ export class BatchRun {
       }
       if (round >= TOO_LATE) throw tooSlow();
     }
-  }
-
-  #isUnsure({ key, etag }: CandidateLine): boolean {
-    return etag === '' || this.#asked.mayBeGone(key);
   }
 
   #tooLate(reads: number): DeleteReplyNote {

@@ -3,7 +3,6 @@ import type { DeleteIntent, DeleteReplyNote } from './outcomes.ts';
 
 export class AskedKeys {
   readonly #since = new Map<string, string>();
-  readonly #mayBeGone = new Set<string>();
 
   /** Takes one request of the batch and what became of it. */
   note(intent: DeleteIntent, reply: DeleteReplyNote): void {
@@ -11,19 +10,12 @@ export class AskedKeys {
     const answered = new Set(reply.held);
     for (const { key } of reply.settled) answered.add(key);
     for (const key of intent.keys) {
-      if (answered.has(key)) continue;
-      if (!this.#since.has(key)) this.#since.set(key, intent.at);
-      if (!reply.throttled) this.#mayBeGone.add(key);
+      if (!answered.has(key) && !this.#since.has(key)) this.#since.set(key, intent.at);
     }
   }
 
   /** Time of the first request for the key that left it without an answer. */
   since(key: string): string | undefined {
     return this.#since.get(key);
-  }
-
-  /** Nobody knows whether the key was deleted. A throttle says that nothing was done, and is believed. */
-  mayBeGone(key: string): boolean {
-    return this.#mayBeGone.has(key);
   }
 }

@@ -72,8 +72,8 @@ export async function settleLostReply(
 
 /**
  * Keys that are gone, and that an earlier request asked for without an answer, were deleted by it: where versions are kept, only if
- * the marker on top is not older than that request. Any other marker is somebody else's: the key was absent already. A key that
- * was found changed under a condition may be hidden by such a marker, too.
+ * the marker on top is not older than that request. Any other marker is somebody else's: the key was absent already. S3
+ * answers a condition on a key that a marker hides as if the object had changed.
  */
 export async function claimAbsent(
   place: AskedPlace,
