@@ -30,7 +30,8 @@ export class FaultProxy {
   /** Told when the server has answered, before the client hears of it. */
   onAnswer: (call: WireCall) => void | Promise<void> = () => undefined;
   readonly #target: URL;
-  readonly #agent = new Agent({ keepAlive: true });
+  // A kept connection that the server is about to close would lose a request that no test meant to lose.
+  readonly #agent = new Agent({ keepAlive: false });
   readonly #server = createServer((message, response) => void this.#serve(message, response));
 
   private constructor(target: URL) {

@@ -100,7 +100,7 @@ export class S3DeleteWorld extends RunWorld {
     do {
       const token = page?.continuationToken;
       const next = token === undefined ? {} : { continuationToken: token };
-      page = await this.origin.list({ bucket: this.bucket, prefix: '', ...next });
+      page = await this.origin.list({ bucket: this.bucket, prefix: 'wh/', ...next });
       for (const { key, etag } of page.objects) found.set(key, etag);
     } while (page.truncated);
     return found;
