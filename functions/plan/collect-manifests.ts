@@ -1,11 +1,11 @@
 /**
- * Reads the manifest lists, in rounds where they are many, and keeps each manifest once, with the first list (by sequence
- * number) that names it (DESIGN section 3).
+ * Reads the manifest lists, fetched ahead and decoded row by row, and keeps each manifest once, with the first list (by
+ * sequence number) that names it (DESIGN section 3).
  */
 import type { Catalog } from '#shared/catalog/catalog.ts';
-import { inOrder, readObject } from '#shared/catalog/table-objects.ts';
+import { ahead, readObject } from '#shared/catalog/table-objects.ts';
 import { MetadataUnreadableError, TableChangedError, UnsupportedTableError } from '#shared/errors.ts';
-import { promisedEntries, readManifestList } from '#shared/iceberg/manifest-list.ts';
+import { manifestListRows, promisedEntries } from '#shared/iceberg/manifest-list.ts';
 import type { ManifestFile, TableMetadata } from '#shared/iceberg/types.ts';
 import { locateReference } from '#shared/identity/references.ts';
 import type { IdentityRules } from '#shared/identity/types.ts';
@@ -13,9 +13,10 @@ import type { PlannedManifest } from '#shared/run/plan.ts';
 import { loadMetadata } from '#shared/run/table-reader.ts';
 import { TimeLeft } from '#shared/run/time-left.ts';
 import type { Budget } from '#shared/runtime/stage-ports.ts';
-import type { ObjectStore } from '#shared/storage/object-store.ts';
+import type { ObjectStore, StoredObject } from '#shared/storage/object-store.ts';
 import type { ListSource, ManifestHarvest, PlanDraft } from './plan-draft.ts';
 
+/** Lists for which the catalog is asked once whether the table moved on. */
 const LISTS_PER_ROUND = 64;
 const READS_AT_ONCE = 16;
 
@@ -81,12 +82,33 @@ class CurrentTable {
   }
 }
 
-/** Rows of a list, or undefined for one that may be skipped: it expired meanwhile, or only a later root names it. */
-async function readList(source: ListSource, draft: PlanDraft, ports: CollectPorts, now: CurrentTable) {
+type Fetched = { readonly place: string } & (
+  | { readonly object: StoredObject | undefined }
+  | { readonly error: unknown }
+);
+
+async function fetchList(source: ListSource, draft: PlanDraft, ports: CollectPorts): Promise<Fetched> {
   const { bucket, key } = locateReference(source.path, draft.plan.identity);
+  const place = `s3://${bucket}/${key}`;
+  return readObject(ports.tables, bucket, key).then(
+    (object) => ({ place, object }),
+    (error: unknown) => ({ place, error }),
+  );
+}
+
+/** Takes the rows of a list; false for one that may be skipped: it expired meanwhile, or only a later root names it. */
+async function readList(
+  source: ListSource,
+  fetched: Fetched,
+  now: CurrentTable,
+  take: (row: ManifestFile) => void,
+): Promise<boolean> {
   try {
-    const object = await readObject(ports.tables, bucket, key);
-    if (object !== undefined) return readManifestList(object.body, source.path);
+    if ('error' in fetched) throw fetched.error;
+    if (fetched.object !== undefined) {
+      for (const row of manifestListRows(fetched.object.body, source.path)) take(row);
+      return true;
+    }
   } catch (error) {
     if (!(error instanceof MetadataUnreadableError)) throw error;
     if ((await now.moved()) === null) throw error;
@@ -95,10 +117,10 @@ async function readList(source: ListSource, draft: PlanDraft, ports: CollectPort
       next: 'Start a new run.',
     });
   }
-  if (source.kind === 'later_root') return undefined;
+  if (source.kind === 'later_root') return false;
   const moved = await now.moved();
   if (moved === null) {
-    throw new MetadataUnreadableError(`The manifest list ${source.path} (s3://${bucket}/${key}) does not exist.`, {
+    throw new MetadataUnreadableError(`The manifest list ${source.path} (${fetched.place}) does not exist.`, {
       next: 'The table is damaged: what that snapshot names cannot be told from orphans.',
     });
   }
@@ -107,7 +129,7 @@ async function readList(source: ListSource, draft: PlanDraft, ports: CollectPort
       next: 'Start a new run.',
     });
   }
-  return undefined;
+  return false;
 }
 
 function plannedFrom(row: ManifestFile, source: ListSource, identity: IdentityRules): PlannedManifest {
@@ -164,7 +186,7 @@ export class ManifestSet {
   }
 }
 
-/** Reads on from where the harvest stands, until all lists are read or time runs short (at least one round). */
+/** Reads on from where the harvest stands, until all lists are read or time runs short (at least one list). */
 export async function collectManifests(
   draft: PlanDraft,
   harvest: ManifestHarvest,
@@ -175,18 +197,16 @@ export async function collectManifests(
   const skipped = [...harvest.skipped];
   let next = harvest.next_source;
   if (next === 0) for (const manifest of draft.inline) set.add(manifest);
-  while (next < draft.sources.length) {
-    const round = draft.sources.slice(next, next + LISTS_PER_ROUND);
-    const now = new CurrentTable(draft, ports);
-    const lists = await inOrder(round, READS_AT_ONCE, (source) => readList(source, draft, ports, now));
-    round.forEach((source, index) => {
-      const rows = lists[index];
-      if (rows === undefined) skipped.push(source.path);
-      for (const row of rows ?? [])
-        if (!set.has(row.manifestPath)) set.add(plannedFrom(row, source, draft.plan.identity));
+  let now = new CurrentTable(draft, ports);
+  const sources = draft.sources.slice(next);
+  for await (const { item: source, answer } of ahead(sources, READS_AT_ONCE, (each) => fetchList(each, draft, ports))) {
+    if (next % LISTS_PER_ROUND === 0) now = new CurrentTable(draft, ports);
+    const wasRead = await readList(source, answer, now, (row) => {
+      if (!set.has(row.manifestPath)) set.add(plannedFrom(row, source, draft.plan.identity));
     });
-    next += round.length;
-    if (next < draft.sources.length && time.isShort) break;
+    if (!wasRead) skipped.push(source.path);
+    next += 1;
+    if (time.isShort) break;
   }
   return { next_source: next, manifests: set.manifests, other_spellings: set.otherSpellings, skipped };
 }

@@ -21,7 +21,7 @@ export async function finishPlan(
   draft: PlanDraft,
   harvest: ManifestHarvest,
   artefacts: RunArtefacts,
-  ports: Pick<StagePorts, 'tables' | 'work' | 'workBucket'>,
+  ports: Pick<StagePorts, 'tables' | 'work' | 'workBucket' | 'budget'>,
 ): Promise<string> {
   const set = new ManifestSet(harvest.manifests, harvest.other_spellings);
   // A pending manifest that a snapshot names by now is that snapshot's.
@@ -38,7 +38,16 @@ export async function finishPlan(
   const entries = totalEntries(manifests) + references.length;
   const sample = await sampleKeys(manifests, ports.tables, ignoreCase);
   const { roots } = draft.plan;
-  const listItems = await planListShards({ roots, store: ports.tables, sample, references: entries, ignoreCase });
+  const time = ports.budget.remainingMs();
+  const listItems = await planListShards({
+    roots,
+    store: ports.tables,
+    sample,
+    references: entries,
+    ignoreCase,
+    // The rest is for writing.
+    mayAsk: () => ports.budget.remainingMs() > time / 2,
+  });
   const shards = packShards(manifests, references);
   const plan: Plan = {
     ...draft.plan,

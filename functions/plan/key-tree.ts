@@ -11,6 +11,8 @@ const MOST_CHILDREN = 256;
 const PAGE = 1000;
 const DRILLS = 3;
 const DEEPEST = 64;
+/** What is known by then is good enough: where shards are cut only decides how even they are. */
+const MOST_REQUESTS = 4000;
 
 /** The next string of the same length in code-point order, without surrogates. */
 function successor(character: string): string | undefined {
@@ -31,15 +33,23 @@ function draw(seed: number): () => number {
 export class KeyTree {
   readonly #store: ObjectStore;
   readonly #bucket: string;
+  readonly #mayAsk: () => boolean;
   #requests = 0;
 
-  constructor(store: ObjectStore, bucket: string) {
+  /** `mayAsk` turns false when time is up. */
+  constructor(store: ObjectStore, bucket: string, mayAsk: () => boolean = () => true) {
     this.#store = store;
     this.#bucket = bucket;
+    this.#mayAsk = mayAsk;
   }
 
   get requests(): number {
     return this.#requests;
+  }
+
+  /** Nothing more is to be asked. */
+  get isSpent(): boolean {
+    return this.#requests >= MOST_REQUESTS || !this.#mayAsk();
   }
 
   #page(prefix: string, options: { startAfter?: string; delimiter?: string; maxKeys?: number } = {}) {
@@ -62,7 +72,7 @@ export class KeyTree {
   async children(prefix: string): Promise<string[]> {
     const children: string[] = [];
     let startAfter: string | undefined;
-    while (children.length < MOST_CHILDREN) {
+    while (children.length < MOST_CHILDREN && !this.isSpent) {
       const page = await this.#page(prefix, startAfter === undefined ? { maxKeys: 1 } : { maxKeys: 1, startAfter });
       const key = page.objects[0]?.key;
       if (key === undefined) break;
@@ -86,7 +96,7 @@ export class KeyTree {
       let prefix = folder.prefix;
       let weight = 1;
       let count = await this.countIfSmall(prefix);
-      for (let depth = 0; count === undefined && depth < DEEPEST; depth += 1) {
+      for (let depth = 0; count === undefined && depth < DEEPEST && !this.isSpent; depth += 1) {
         const children = await this.children(prefix);
         if (children.length === 0) break;
         weight *= children.length;

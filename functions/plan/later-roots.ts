@@ -13,12 +13,15 @@ import { foldReference } from '#shared/identity/fold-key.ts';
 import { locateReference, recordedPath } from '#shared/identity/references.ts';
 import type { GateResult } from '#shared/run/plan.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
+import { ByteGate } from './byte-gate.ts';
 import { fileName, type ListedFile } from './metadata-folders.ts';
 import type { PinnedTable } from './pin-table.ts';
 
 const NEWEST_LOOKED_AT = 100;
 const MOST_LATER_ROOTS = 100;
 const READS_AT_ONCE = 16;
+/** Of metadata files that are held at the same time; a larger one is read alone. */
+const BYTES_AT_ONCE = 256 * 1024 * 1024;
 const PEEKED_BYTES = 8192;
 /** How much older than the pinned file's a later root's last-updated-ms may be: clocks of writers differ. */
 const CLOCK_SLACK_MS = 86_400_000;
@@ -42,19 +45,21 @@ export interface LaterRoots {
 
 type Owner = 'ours' | 'former' | 'foreign' | 'gone';
 
-async function peek(store: ObjectStore, file: ListedFile) {
+async function peek({ store }: LaterRootsQuestion, file: ListedFile, gate: ByteGate) {
   const beginning = await readObject(store, file.bucket, file.key, { start: 0, end: PEEKED_BYTES - 1 });
   if (beginning === undefined) return undefined;
   const first = peekTableIdentity(beginning.body);
   if (first.tableUuid !== undefined || beginning.body.length >= beginning.sizeBytes) return first;
-  const whole = await readObject(store, file.bucket, file.key);
-  return whole === undefined ? undefined : peekTableIdentity(whole.body);
+  return gate.hold(beginning.sizeBytes, async () => {
+    const whole = await readObject(store, file.bucket, file.key);
+    return whole === undefined ? undefined : peekTableIdentity(whole.body);
+  });
 }
 
 /** Ours by uuid; a file without one by its location. Unreadable ones are foreign. */
-async function ownerOf(question: LaterRootsQuestion, file: ListedFile): Promise<Owner> {
-  const { table, formerUuids, store } = question;
-  const seen = await peek(store, file);
+async function ownerOf(question: LaterRootsQuestion, file: ListedFile, gate: ByteGate): Promise<Owner> {
+  const { table, formerUuids } = question;
+  const seen = await peek(question, file, gate);
   if (seen === undefined) return 'gone';
   const uuid = seen.tableUuid?.toLowerCase();
   const pinned = table.meta.tableUuid?.toLowerCase();
@@ -96,13 +101,20 @@ function refuseForeign(file: ListedFile): never {
 }
 
 /** The later root, parsed; undefined where it is none after all. */
-async function readCandidate(question: LaterRootsQuestion, file: ListedFile, always: boolean) {
+async function readCandidate(question: LaterRootsQuestion, file: ListedFile, always: boolean, known: Set<string>) {
   const { table, store } = question;
   const object = await readObject(store, file.bucket, file.key);
   if (object === undefined) return undefined;
   const meta = parseTableMetadata(object.body, recordedPath(file.bucket, file.key, table.identity));
   const recent = meta.lastUpdatedMs >= table.meta.lastUpdatedMs - CLOCK_SLACK_MS;
-  return always || recent ? meta : undefined;
+  return always || recent ? withoutKnown(meta, known) : undefined;
+}
+
+/** Snapshots that a root before this one has are left out: a hundred long histories differ in few. */
+function withoutKnown(meta: TableMetadata, known: Set<string>): TableMetadata {
+  const snapshots = meta.snapshots.filter(({ manifestList }) => manifestList === undefined || !known.has(manifestList));
+  for (const { manifestList } of snapshots) if (manifestList !== undefined) known.add(manifestList);
+  return { ...meta, snapshots };
 }
 
 /** Where no catalog holds the pointer, every other file of the pinned version counts (and any that the pointer names). */
@@ -119,15 +131,21 @@ export async function findLaterRoots(question: LaterRootsQuestion): Promise<Late
     further.has(`${file.bucket}/${file.key}`) || hasHigherVersion(table, file);
   const newest = new Set(unlogged.slice(0, NEWEST_LOOKED_AT));
   const looked = unlogged.filter((file) => newest.has(file) || byName(file) || mayBeWrittenAfter(table, file));
-  const owners = await inOrder(looked, READS_AT_ONCE, (file) => ownerOf(question, file));
+  const gate = new ByteGate(BYTES_AT_ONCE);
+  const owners = await inOrder(looked, READS_AT_ONCE, (file) => ownerOf(question, file, gate));
   const foreign = looked.find((_, index) => owners[index] === 'foreign');
   if (foreign !== undefined) refuseForeign(foreign);
   const ours = looked.filter((_, index) => owners[index] === 'ours');
   const candidates = ours.filter((file) => byName(file) || mayBeWrittenAfter(table, file));
+  const known = new Set(
+    table.meta.snapshots.map(({ manifestList }) => manifestList).filter((list) => list !== undefined),
+  );
   const roots: TableMetadata[] = [];
   for (let start = 0; start < candidates.length && roots.length <= MOST_LATER_ROOTS; start += READS_AT_ONCE) {
     const group = candidates.slice(start, start + READS_AT_ONCE);
-    const read = await inOrder(group, READS_AT_ONCE, (file) => readCandidate(question, file, byName(file)));
+    const read = await inOrder(group, READS_AT_ONCE, (file) =>
+      gate.hold(file.sizeBytes, () => readCandidate(question, file, byName(file), known)),
+    );
     roots.push(...read.filter((meta) => meta !== undefined));
   }
   if (roots.length > MOST_LATER_ROOTS) await refuseTooMany(question, roots);

@@ -11,9 +11,8 @@ import { KeyTree } from './key-tree.ts';
 
 export const KEYS_PER_SHARD = 100_000;
 export const MOST_SHARDS = 2000;
-/** More prefixes than shards, so that uneven ones even out; and a bound on requests. */
+/** More prefixes than shards, so that uneven ones even out. */
 const LEAVES_PER_SHARD = 3;
-const MOST_REQUESTS = 4000;
 const REQUESTS_AT_ONCE = 16;
 
 const byBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
@@ -31,8 +30,8 @@ function referencedUnder(root: Root, sample: readonly string[], references: numb
   return (references * sample.filter((key) => key.startsWith(prefix)).length) / sample.length;
 }
 
-async function sizeOf(root: Root, referenced: number, store: ObjectStore): Promise<SizedRoot> {
-  const tree = new KeyTree(store, root.bucket);
+async function sizeOf(root: Root, referenced: number, question: ListShardsQuestion): Promise<SizedRoot> {
+  const tree = new KeyTree(question.store, root.bucket, question.mayAsk);
   const small = await tree.countIfSmall(root.prefix);
   return { root, tree, keys: small ?? Math.max(referenced, await tree.estimate(root)) };
 }
@@ -41,10 +40,10 @@ async function sizeOf(root: Root, referenced: number, store: ObjectStore): Promi
 async function expandFolders(tree: KeyTree, prefix: string, wanted: number): Promise<string[]> {
   let level = [prefix];
   const flat: string[] = [];
-  while (level.length > 0 && level.length + flat.length < wanted && tree.requests < MOST_REQUESTS) {
+  while (level.length > 0 && level.length + flat.length < wanted && !tree.isSpent) {
     const next: string[] = [];
     const answers = await inOrder(level, REQUESTS_AT_ONCE, async (folder) =>
-      tree.requests < MOST_REQUESTS ? await tree.folders(folder) : [],
+      tree.isSpent ? [] : await tree.folders(folder),
     );
     level.forEach((folder, index) => {
       const below = answers[index]!;
@@ -60,10 +59,10 @@ async function expandFolders(tree: KeyTree, prefix: string, wanted: number): Pro
 async function expandFlat(tree: KeyTree, leaves: readonly string[], wanted: number): Promise<string[]> {
   let open = [...leaves];
   const done: string[] = [];
-  while (open.length > 0 && open.length + done.length < wanted && tree.requests < MOST_REQUESTS) {
+  while (open.length > 0 && open.length + done.length < wanted && !tree.isSpent) {
     const next: string[] = [];
     const answers = await inOrder(open, REQUESTS_AT_ONCE, async (leaf) => {
-      const small = tree.requests < MOST_REQUESTS ? await tree.countIfSmall(leaf) : 0;
+      const small = tree.isSpent ? 0 : await tree.countIfSmall(leaf);
       return small === undefined ? await tree.children(leaf) : [];
     });
     open.forEach((leaf, index) => {
@@ -111,12 +110,14 @@ export interface ListShardsQuestion {
   /** Live entries altogether, about. */
   readonly references: number;
   readonly ignoreCase: boolean;
+  /** False once probing has had its time. An attempt that is repeated after that may cut elsewhere, and is told so when it writes. */
+  readonly mayAsk?: () => boolean;
 }
 
 export async function planListShards(question: ListShardsQuestion): Promise<ListItem[]> {
-  const { roots, store, sample, references, ignoreCase } = question;
+  const { roots, sample, references, ignoreCase } = question;
   const sized = await Promise.all(
-    roots.map((root) => sizeOf(root, referencedUnder(root, sample, references, ignoreCase), store)),
+    roots.map((root) => sizeOf(root, referencedUnder(root, sample, references, ignoreCase), question)),
   );
   const keys = sized.reduce((total, each) => total + each.keys, 0);
   // Each root has at least one shard of its own, which the limit must leave room for.

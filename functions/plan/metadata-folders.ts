@@ -1,6 +1,7 @@
 /** The folders in which a table keeps its metadata, and what is found there right after the pin (DESIGN section 3). */
 import { listWhole } from '#shared/catalog/table-objects.ts';
 import { PrefixMismatchError } from '#shared/errors.ts';
+import { parsePendingManifest } from '#shared/iceberg/flink.ts';
 import { isMetadataJsonName } from '#shared/iceberg/metadata-names.ts';
 import { foldKey, foldReference } from '#shared/identity/fold-key.ts';
 import { locateReference, resolveLocation } from '#shared/identity/references.ts';
@@ -62,11 +63,17 @@ export function propertyFolder(table: PinnedTable, value: string): Folder | unde
   }
 }
 
-/** The files of the folders themselves, not of folders below them; each once. */
+/** What the plan asks about: a folder that was never cleaned holds millions of lists and manifests beside it. */
+function isAskedAbout(key: string): boolean {
+  const name = fileName(key);
+  return isMetadataJsonName(name) || parsePendingManifest(name) !== null;
+}
+
+/** Metadata files and pending manifests of the folders themselves, not of folders below them; each once. */
 export async function listFolders(store: ObjectStore, folders: readonly Folder[]): Promise<ListedFile[]> {
   const files = new Map<string, ListedFile>();
   for (const { bucket, prefix } of folders) {
-    const { objects } = await listWhole(store, { bucket, prefix, delimiter: '/' });
+    const { objects } = await listWhole(store, { bucket, prefix, delimiter: '/' }, isAskedAbout);
     for (const object of objects) files.set(`${bucket}/${object.key}`, { ...object, bucket });
   }
   return [...files.values()];

@@ -78,6 +78,7 @@ async function begin(context: PlanContext): Promise<PlanDraft> {
 async function planTable(context: PlanContext): Promise<RunState> {
   const { event, input, first, artefacts, ports } = context;
   const before = event.state.run;
+  const wholeMs = ports.budget.remainingMs();
   const progress: PlanProgress =
     before?.outcome === 'MORE' ? await resume(context, before) : { draft: await begin(context), harvest: NOTHING_READ };
   const { draft } = progress;
@@ -88,7 +89,10 @@ async function planTable(context: PlanContext): Promise<RunState> {
     budget: ports.budget,
   });
   const state: RunState = { ...first, fencing_token: draft.fencing_token };
-  if (harvest.next_source < draft.sources.length) {
+  const isRead = harvest.next_source === draft.sources.length;
+  // Sampling and probing want most of a call: it must have half of its time left, or have done nothing else.
+  const isFresh = progress.harvest.next_source === draft.sources.length && before?.outcome === 'MORE';
+  if (!isRead || (!isFresh && ports.budget.remainingMs() < wholeMs / 2)) {
     const name = artefact.planProgress(newNonce());
     await artefacts.writeJson(name, { draft, harvest } satisfies PlanProgress);
     return { ...state, outcome: 'MORE', next: name };

@@ -87,8 +87,15 @@ export interface Listing {
   readonly pages: number;
 }
 
-/** Everything under a prefix, in one answer; for folders whose size is known to be small beside the table's. */
-export async function listWhole(store: ObjectStore, request: ListRequest): Promise<Listing> {
+/**
+ * Everything under a prefix, in one answer; for folders whose size is known to be small beside the table's, or of which only
+ * few objects are kept.
+ */
+export async function listWhole(
+  store: ObjectStore,
+  request: ListRequest,
+  keeps: (key: string) => boolean = () => true,
+): Promise<Listing> {
   const objects: ListedObject[] = [];
   const commonPrefixes: string[] = [];
   const tokens = new Set<string>();
@@ -97,7 +104,7 @@ export async function listWhole(store: ObjectStore, request: ListRequest): Promi
   for (;;) {
     const page = await listPage(store, token === undefined ? request : { ...request, continuationToken: token });
     pages += 1;
-    for (const object of page.objects) objects.push(object);
+    for (const object of page.objects) if (keeps(object.key)) objects.push(object);
     for (const prefix of page.commonPrefixes) commonPrefixes.push(prefix);
     if (!page.truncated) return { objects, commonPrefixes, pages };
     token = page.continuationToken;

@@ -26,6 +26,11 @@ type Places = Readonly<Record<FieldName, number>>;
 
 /** The rows of a manifest list, in file order. A broken list throws MetadataUnreadableError. */
 export function readManifestList(bytes: Uint8Array, source: string): ManifestFile[] {
+  return [...manifestListRows(bytes, source)];
+}
+
+/** The same one by one, for lists of any length; a fault may show after some of them. */
+export function* manifestListRows(bytes: Uint8Array, source: string): Generator<ManifestFile> {
   try {
     const file = openAvroFile(bytes);
     const row = parseAvroSchema(file.schema);
@@ -33,7 +38,7 @@ export function readManifestList(bytes: Uint8Array, source: string): ManifestFil
     const at = placesIn(row);
     const kept = Object.values(at).filter((index) => index >= 0);
     const selection = { fields: new Map(kept.map((index) => [index, 'all' as const])) };
-    return Array.from(projectRecords(file, row, selection), (decoded) => toManifestFile(row, decoded, at));
+    for (const decoded of projectRecords(file, row, selection)) yield toManifestFile(row, decoded, at);
   } catch (cause) {
     const problem = (cause as Error).message;
     throw new MetadataUnreadableError(`${source} cannot be read as a manifest list: ${problem}.`, { cause });

@@ -95,3 +95,15 @@ test('intervals of any boundaries hold any key exactly once', () => {
     }),
   );
 });
+
+test('probing whose time is up leaves fewer shards, which still hold every key once', async () => {
+  const keys = Array.from({ length: 5000 }, (_, index) => `day=${index % 50}/${index}`);
+  const store = storeOf(keys);
+  for (const asks of [0, 1, 5, 40]) {
+    let left = asks;
+    const mayAsk = () => left-- > 0;
+    const question = { roots: [ROOT], store, sample: ['t/data/x'], references: 2_000_000, ignoreCase: false, mayAsk };
+    const items = await planListShards(question);
+    for (const key of keys) assert.equal(holders(items, `t/data/${key}`), 1);
+  }
+});

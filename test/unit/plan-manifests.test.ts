@@ -77,6 +77,38 @@ test('a plan that runs short of time goes on where it stood, and comes to the sa
   assert.ok(looks >= 3);
 });
 
+test('a call that has read the last list hands the rest on, unless half of its time is left', async () => {
+  const world = new PlanWorld();
+  await world.table({}, [{}, {}, {}]);
+  const first = await world.plan({}, 'whole');
+  let looks = 0;
+  world.remainingMs = () => (looks++ === 0 ? 900_000 : 400_000);
+  const calls = world.calls.length;
+  const second = await world.plan({}, 'parts');
+
+  const lists = world.calls.slice(calls).filter(({ operation, key }) => operation === 'get' && isList(key));
+  assert.equal(lists.length, 3, 'each list is read once');
+  assert.equal(world.store.keys('work').filter((key) => key.includes('/parts/plan/progress-')).length, 1);
+  assert.deepEqual(second.manifests, first.manifests);
+  assert.deepEqual(second.listItems, first.listItems);
+});
+
+test('lists are fetched ahead, taken in order, and one at a time where time is short', async () => {
+  const world = new PlanWorld();
+  await world.table({}, [{}, {}, {}]);
+  let short = false;
+  world.remainingMs = () => (short ? 1 : 900_000);
+  world.onTableCall = ({ operation, key }) => {
+    short ||= operation === 'get' && isList(key);
+  };
+  const { state, manifests } = await world.plan();
+
+  assert.equal(state.outcome, 'PLANNED');
+  assert.equal(manifests.length, 3);
+  // After each of the first two lists, and before the work of planning itself.
+  assert.ok(world.store.keys('work').filter((key) => key.includes('/plan/progress-')).length >= 1);
+});
+
 test('a repeated call after the end answers the first answer and plans nothing', async () => {
   const world = new PlanWorld();
   const writer = await world.table();
