@@ -29,7 +29,7 @@ export function sliceTable(caption: string, heading: string, slices: readonly Sl
     (slice) =>
       html`<tr><th scope="row">${slice.label}</th><td class="n">${humanCount(slice.files)}</td><td class="n">${humanBytes(slice.bytes)}</td><td class="bar">${barSvg(measure(slice), most)}</td></tr>`,
   );
-  return html`<div class="scroll"><table><caption>${caption}</caption><thead><tr><th scope="col">${heading}</th><th scope="col" class="n">files</th><th scope="col" class="n">size</th><td></td></tr></thead><tbody>${rows}</tbody></table></div>`;
+  return html`<div class="scroll"><table><caption>${caption}</caption><thead><tr><th scope="col">${heading}</th><th scope="col" class="n">files</th><th scope="col" class="n">size</th><td class="bar"></td></tr></thead><tbody>${rows}</tbody></table></div>`;
 }
 
 export interface Point {
@@ -40,10 +40,19 @@ export interface Point {
 }
 
 const WIDTH = 640;
-const HEIGHT = 180;
-const LEFT = 64;
-const BOTTOM = 28;
+const HEIGHT = 196;
+const LEFT = 76;
+const BOTTOM = 44;
 const TOP = 10;
+
+/** Two lines where one would run into its neighbours. */
+function axisLabel(text: string, x: string): Html {
+  const middle = text.length / 2;
+  const spaces = [...text.matchAll(/ /g)].map(({ index }) => index);
+  const [cut] = spaces.sort((a, b) => Math.abs(a - middle) - Math.abs(b - middle));
+  if (text.length <= 11 || cut === undefined) return html`${text}`;
+  return html`${text.slice(0, cut)}<tspan x="${x}" dy="15">${text.slice(cut + 1)}</tspan>`;
+}
 
 /** Columns over time: `value` in full colour, `second` (a part of it that went) in front in the lighter one. */
 export function columnChart(points: readonly Point[], words: (value: number) => string): Html {
@@ -65,11 +74,12 @@ export function columnChart(points: readonly Point[], words: (value: number) => 
     (value) =>
       html`<line class="axis" x1="${LEFT}" x2="${WIDTH}" y1="${y(value).toFixed(1)}" y2="${y(value).toFixed(1)}"></line><text class="tick" x="${LEFT - 6}" y="${(y(value) + 4).toFixed(1)}" text-anchor="end">${words(value)}</text>`,
   );
-  const labels = points.map((point, at) =>
-    at % every === 0
-      ? html`<text class="tick" x="${(LEFT + at * step + step / 2).toFixed(1)}" y="${HEIGHT - 8}" text-anchor="middle">${point.label}</text>`
-      : html``,
-  );
+  const labels = points.map((point, at) => {
+    const x = (LEFT + at * step + step / 2).toFixed(1);
+    return at % every === 0
+      ? html`<text class="tick" x="${x}" y="${HEIGHT - BOTTOM + 18}" text-anchor="middle">${axisLabel(point.label, x)}</text>`
+      : html``;
+  });
   const columns = points.map((point, at) => [
     column(point.value, at, 'b1'),
     point.second !== undefined && column(point.second, at, 'b2'),

@@ -7,7 +7,7 @@ export const PAGE_SCRIPT = `
 for (const box of document.querySelectorAll('input[data-search]')) {
   const table = document.getElementById(box.dataset.search);
   const status = document.getElementById(box.dataset.status);
-  const rows = [...table.tBodies[0].rows];
+  const rows = table.classList.contains('groups') ? [...table.tBodies] : [...table.tBodies[0].rows];
   const texts = rows.map((row) => row.textContent.toLowerCase());
   const apply = () => {
     const words = box.value.toLowerCase().split(/\\s+/).filter(Boolean);

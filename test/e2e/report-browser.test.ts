@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { renderPageOfRun } from '#functions/record/report/render-report.ts';
+import { renderFleetPage } from '#infra/local/cli/fleet-page.ts';
 import { Browser, findChromium, type Visit } from '#test/support/browser.ts';
 import { reportView } from '#test/support/report-view.ts';
 import { runRecord } from '#test/support/run-record.ts';
@@ -86,6 +87,60 @@ describe('the report in a browser', { skip }, () => {
       assert.ok((await visit.evaluate<number>('document.documentElement.scrollWidth')) <= 390);
     });
   }
+
+  const fleet = renderFleetPage(
+    ['analytics.orders', 's3://lake/a/location/of/a/table/that/no/catalog/knows'].flatMap((table) =>
+      ['01', '02', '03'].map((day) => runRecord({ table, started_at: `2026-11-${day}T03:00:00Z` })),
+    ),
+  );
+
+  test('the search of the fleet hides a table together with its trend', async () => {
+    const visit = await open(fleet);
+
+    const shown = await visit.evaluate<string>(`(() => {
+      const box = document.querySelector('#search');
+      box.value = 'catalog';
+      box.dispatchEvent(new Event('input'));
+      const seen = [...document.querySelectorAll('#tables > tbody > tr')].filter((row) => row.offsetParent !== null);
+      return seen.length + ' rows, ' + document.querySelector('#found').textContent;
+    })()`);
+    assert.equal(shown, '2 rows, 1 of 2 shown');
+    assertQuiet(visit);
+  });
+
+  for (const [what, page] of [
+    ['report', renderPageOfRun(reportView(100))],
+    ['fleet', fleet],
+  ] as const) {
+    test(`on a phone the ${what} fits, and what scrolls sideways is reached with the keyboard`, async () => {
+      const visit = await open(page.replaceAll('<details>', '<details open>'), 390);
+
+      assert.ok((await visit.evaluate<number>('document.documentElement.scrollWidth')) <= 390);
+      const unreachable = await visit.evaluate<string>(
+        `[...document.querySelectorAll('.scroll')].filter((box) => box.scrollWidth > box.clientWidth && box.tabIndex < 0)
+          .map((box) => box.textContent.slice(0, 60)).join('; ')`,
+      );
+      assert.equal(unreachable, '');
+    });
+  }
+
+  test('on paper nothing is cut, and the sample stays short', async () => {
+    const visit = await open(renderPageOfRun(reportView(1000)), 720);
+    await visit.media('print');
+
+    assert.equal(
+      await visit.evaluate<number>(
+        `[...document.querySelectorAll('.scroll')].filter((box) => box.scrollWidth > box.clientWidth).length`,
+      ),
+      0,
+    );
+    assert.equal(
+      await visit.evaluate<number>(
+        `[...document.querySelectorAll('#sample tbody tr')].filter((row) => row.offsetParent !== null).length`,
+      ),
+      50,
+    );
+  });
 
   test('every control has a name and every table header a scope', async () => {
     const visit = await open(renderPageOfRun(reportView(30)));

@@ -13,6 +13,8 @@ export interface Visit {
   /** From navigation to the load event. */
   readonly loadMs: number;
   evaluate<T>(expression: string): Promise<T>;
+  /** `print` shows what paper would. */
+  media(name: 'screen' | 'print'): Promise<unknown>;
 }
 
 interface Message {
@@ -132,6 +134,7 @@ export class Browser {
     for (const domain of ['Page', 'Network', 'Runtime', 'Log']) await tools.send(`${domain}.enable`);
     await tools.send('Emulation.setDeviceMetricsOverride', { width, height: 900, deviceScaleFactor: 1, mobile: false });
     const startedMs = performance.now();
+    await tools.send('Emulation.setEmulatedMedia', { media: '' });
     await tools.send('Page.navigate', { url: pathToFileURL(file).href });
     await tools.loaded;
     const { console, requests } = tools;
@@ -140,6 +143,7 @@ export class Browser {
       requests,
       loadMs: performance.now() - startedMs,
       evaluate: (expression) => tools.evaluate(expression),
+      media: (media) => tools.send('Emulation.setEmulatedMedia', { media }),
     };
   }
 

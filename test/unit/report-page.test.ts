@@ -58,7 +58,7 @@ describe('the report of a run', () => {
     const page = renderPageOfRun(reportView(5000));
 
     assert.match(page, /1,000 files of 5,000/);
-    assert.match(page, /href="orphans\.jsonl\.gz"/);
+    assert.match(page, /href="orphans_jsonl\/part-00000\.jsonl\.gz"/);
     assert.ok(page.length < 600_000, `${page.length} bytes`);
   });
 

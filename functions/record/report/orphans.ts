@@ -7,6 +7,8 @@ import type { NamedTally, OriginTally, ReportView } from './report-view.ts';
 
 /** Rows of the searchable sample: enough to look around in, few enough to open at once. */
 export const SAMPLE_ROWS = 1000;
+/** Of these the style prints so many. */
+const PAPER_ROWS = 50;
 /** The largest: behind them come mostly operations that left a single file. */
 const ORIGIN_ROWS = 12;
 
@@ -45,7 +47,7 @@ export function originSection(view: ReportView): Html {
   const rest = view.origins.length - shown.length;
   return html`<section id="origins" class="long" aria-labelledby="h-origins"><h2 id="h-origins">Where they come from</h2>
 <p class="soft small">Grouped by the write operation whose id stands in the file names: a job that failed, a compaction that lost its commit. The times tell when it wrote.</p>
-<div class="scroll" tabindex="0" role="group" aria-labelledby="h-origins"><table class="wide"><thead><tr><th scope="col">operation</th><th scope="col" class="n">files</th><th scope="col" class="n">size</th><th scope="col">first and last file</th><th scope="col">for example</th></tr></thead><tbody>${rows}</tbody></table></div>
+<div class="scroll" tabindex="0" role="group" aria-labelledby="h-origins"><table class="wide"><thead><tr><th scope="col">operation</th><th scope="col" class="n">files</th><th scope="col" class="n">size</th><th scope="col" class="n">first and last file</th><th scope="col">for example</th></tr></thead><tbody>${rows}</tbody></table></div>
 ${rest > 0 && html`<p class="soft small">and ${counted(rest, 'smaller operation')}</p>`}</section>`;
 }
 
@@ -61,5 +63,6 @@ export function sampleSection(view: ReportView): Html {
   return html`<section id="files" class="long" aria-labelledby="h-files"><h2 id="h-files">Files</h2>
 <p>${counted(sample.length, 'file')} of ${humanCount(view.record.orphan_files_count)}${view.lists.length > 0 && html`; the full list: ${links}`}</p>
 <div class="search" hidden><label for="search">Search these files</label><input id="search" type="search" data-search="sample" data-status="found" autocomplete="off"><span id="found" class="soft small" role="status"></span></div>
+${sample.length > PAPER_ROWS && html`<p class="paper soft small">On paper the first ${humanCount(PAPER_ROWS)} of them.</p>`}
 <div class="tall scroll" tabindex="0" role="region" aria-labelledby="h-files"><table id="sample"><thead><tr><th scope="col">path</th><th scope="col" class="n">size</th><th scope="col" class="n">last modified</th><th scope="col">kind</th>${withOutcome && html`<th scope="col">outcome</th>`}</tr></thead><tbody>${rows}</tbody></table></div></section>`;
 }

@@ -1,7 +1,7 @@
 /** `icesweep runs --html`: the tables of the fleet by waste, each with its last verdict and its trend. */
 
 import { barSvg, columnChart } from '#shared/report/charts.ts';
-import { counted, humanBytes, humanCount, humanTime } from '#shared/report/format.ts';
+import { counted, humanBytes, humanCount, humanTime, printable } from '#shared/report/format.ts';
 import { type Html, html, name } from '#shared/report/html.ts';
 import { renderPage } from '#shared/report/page.ts';
 import type { RunRecord } from '#shared/run/record.ts';
@@ -63,14 +63,16 @@ function trend(line: TableLine): Html {
     (run) =>
       html`<tr><th scope="row">${humanTime(run.started_at)}</th><td class="n">${humanBytes(run.orphan_bytes)}</td><td class="n">${humanBytes(run.deleted_bytes)}</td><td>${run.verdict}</td></tr>`,
   );
-  return html`<div class="scroll">${columnChart(points, humanBytes)}</div><table><thead><tr><th scope="col">run</th><th scope="col" class="n">found</th><th scope="col" class="n">deleted</th><th scope="col">verdict</th></tr></thead><tbody>${rows}</tbody></table>`;
+  return html`<p class="soft small">Orphan bytes that each run found, and in the other shade what it deleted.</p>
+<div class="scroll" tabindex="0" role="group" aria-label="Trend of ${printable(line.table)}, chart">${columnChart(points, humanBytes)}</div><table><thead><tr><th scope="col">run</th><th scope="col" class="n">found</th><th scope="col" class="n">deleted</th><th scope="col">verdict</th></tr></thead><tbody>${rows}</tbody></table>`;
 }
 
-function row(line: TableLine, most: number): Html {
+function group(line: TableLine, most: number): Html {
   const { last } = line;
-  return html`<tr><th scope="row"><details><summary>${name(line.table)}</summary>${trend(line)}</details></th>
+  return html`<tbody class="group"><tr><th scope="row">${name(line.table)}</th>
 <td class="n">${humanCount(line.wasteFiles)}</td><td class="n">${humanBytes(line.wasteBytes)}</td><td class="bar">${barSvg(line.wasteBytes, most)}</td>
-<td><span class="badge ${TONES[last.verdict]}">${last.verdict.replaceAll('_', ' ')}</span>${last.error !== undefined && html`<br><span class="small">${last.error}</span>`}</td><td class="n small">${humanTime(last.started_at)}</td></tr>`;
+<td><span class="badge ${TONES[last.verdict]}">${last.verdict.replaceAll('_', ' ')}</span>${last.error !== undefined && html`<br><span class="small">${last.error}</span>`}</td><td class="n small">${humanTime(last.started_at)}</td></tr>
+<tr><td colspan="6" class="more"><details><summary class="small" aria-label="Trend of ${printable(line.table)}">Trend</summary>${trend(line)}</details></td></tr></tbody>`;
 }
 
 /** The page as text; empty fleets have one too. */
@@ -88,7 +90,7 @@ export function renderFleetPage(records: readonly RunRecord[]): string {
 <main id="main" tabindex="-1"><ul class="tiles">${tile(humanBytes(waste), 'orphan bytes left')}${tile(humanBytes(deleted), 'deleted in these runs')}${tile(humanCount(lines.length), 'tables')}${tile(humanCount(ended), 'tables whose last run was refused or failed')}</ul>
 <section class="long" aria-labelledby="h-tables"><h2 id="h-tables">Tables</h2>
 <div class="search" hidden><label for="search">Search tables</label><input id="search" type="search" data-search="tables" data-status="found" autocomplete="off"><span id="found" class="soft small" role="status"></span></div>
-<div class="scroll"><table id="tables" class="wide"><thead><tr><th scope="col">table</th><th scope="col" class="n">orphans left</th><th scope="col" class="n">size</th><td></td><th scope="col">last verdict</th><th scope="col" class="n">last run</th></tr></thead><tbody>${lines.map((line) => row(line, most))}</tbody></table></div>
+<div class="scroll" tabindex="0" role="region" aria-labelledby="h-tables"><table id="tables" class="wide groups"><thead><tr><th scope="col">table</th><th scope="col" class="n">orphans left</th><th scope="col" class="n">size</th><td class="bar"></td><th scope="col">last verdict</th><th scope="col" class="n">last run</th></tr></thead>${lines.map((line) => group(line, most))}</table></div>
 ${lines.length === 0 && html`<p>No runs yet.</p>`}</section></main>
 <footer><p>Made by icesweep from its run records. Nothing on this page is loaded from elsewhere.</p></footer>`,
   });
