@@ -4,7 +4,6 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { StateJson, StateMachineJson } from '#infra/local/machine/types.ts';
-import * as errors from '#shared/errors.ts';
 import { inputJsonSchema } from '#shared/run/input.ts';
 import { scriptedMachineFile } from '#test/infra/scripted-machine.ts';
 import { PROJECT } from '#test/support/cli-world.ts';
@@ -138,12 +137,6 @@ function firstCells(heading: string): string[] {
     [...(cell as string).matchAll(/`([^`]+)`/g)].map(([, name]) => name as string),
   );
 }
-
-test('what stops a run: every refusal and failure of a run has its row, and every row is one', () => {
-  const thrown = Object.keys(errors).filter((name) => /^[A-Z]\w+Error$/.test(name) && name !== 'IcesweepError');
-
-  assert.deepEqual(firstCells('What stops a run').sort(), thrown.sort());
-});
 
 test('the inputs: every one has its row, and every row is one', () => {
   const { properties } = inputJsonSchema() as { readonly properties: Readonly<Record<string, unknown>> };
