@@ -21,6 +21,7 @@ const STEPS: Readonly<Record<string, string>> = {
   LeaseLostError: 'Start a new run; see who holds the lease.',
   DeletesFailedError: 'Read the failure codes; then start a new run.',
   ServiceUnavailableError: 'Start a new run.',
+  MisconfiguredError: 'Mend what the cause names, deploy, then start a new run.',
   ExecutionAborted: 'Start a new run; it finds what is left.',
   ExecutionTimedOut: 'Start a new run; it finds what is left.',
 };

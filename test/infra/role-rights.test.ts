@@ -5,6 +5,7 @@ import type { Template } from 'aws-cdk-lib/assertions';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { Bucket, BucketEncryption } from 'aws-cdk-lib/aws-s3';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import { blocksOf, readDocument } from '#test/support/readme.ts';
 import { deploy, grantsOf, resourcesOf } from './synthesized.ts';
 
 const template = deploy().template();
@@ -217,4 +218,21 @@ test('keys of table files decrypt for those who read table files, and encrypt fo
 
   assert.deepEqual(rolesWith(encrypted, /^kms:Decrypt$/), readers.map((stage) => `Functions${stage}Role`).sort());
   assert.deepEqual(rolesWith(encrypted, /^kms:(?!Decrypt)/), []);
+});
+
+test('the README’s policy for a bucket of another account allows what the roles may do with table files, and no more', () => {
+  const text = blocksOf(readDocument('README.md')).find((block) => block.text.includes('IcesweepReads'))?.text ?? '[]';
+  const statements = JSON.parse(text) as {
+    Principal: { AWS: string[] };
+    Action: string | string[];
+    Resource: string;
+  }[];
+  const toldFor = (principal: string): string[] => {
+    const own = statements.filter(({ Principal }) => Principal.AWS.includes(principal));
+    const rights = own.flatMap(({ Action, Resource }) => on(Resource.replace('arn:aws:s3:::', ''), ...[Action].flat()));
+    return [...new Set(rights)].sort();
+  };
+
+  assert.deepEqual(toldFor('DELETE_ROLE'), rightsOf(template, 'DeleteRole'));
+  assert.deepEqual(toldFor('READER_ROLES'), [...TABLE_FILES, ...VERSIONS].sort());
 });
