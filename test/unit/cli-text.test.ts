@@ -164,12 +164,30 @@ describe('the list of runs', () => {
     assert.equal(
       runsText(records, 80),
       `started (UTC)     verdict  orphans      size  deleted  table
-2026-11-30 05:16  DRY_RUN  214,902  17.0 GiB        0  …lytics/orders
+2026-11-30 05:16  DRY_RUN  214,902  17.0 GiB        0  …://lake/analytics/orders
   plan-orders-20261130T051600-4f2a
 2026-11-30 05:16  REFUSED        0       0 B        0  db.t
-  plan-orders-20261130T051600-4f2a  LocationConflictError`,
+  plan-orders-20261130T051600-4f2a LocationConflictError`,
     );
     assert.match(runsText([], 80), /No runs yet/);
+  });
+
+  test('on a narrow terminal has the table below and the deleted files left out', () => {
+    const record = runRecord({ verdict: 'PARTIAL', table: 's3://lake/a/rather/long/location/of/analytics/orders' });
+
+    assert.equal(
+      runsText([record], 50),
+      `started (UTC)     verdict  orphans      size
+2026-11-30 05:16  PARTIAL  214,902  17.0 GiB
+  …lake/a/rather/long/location/of/analytics/orders
+  plan-orders-20261130T051600-4f2a`,
+    );
+    const refused = runRecord({ verdict: 'REFUSED', error: 'ReferencedFilesMissingError' });
+    const all = runsText([refused, record], 50).split('\n');
+    assert.deepEqual(
+      all.filter((line) => [...line].length > 50),
+      [],
+    );
   });
 });
 
@@ -188,6 +206,22 @@ Delete 214,902 orphan files (17.0 GiB) from s3://lake/analytics/orders?
 Type the table's name, orders, to go on: `,
     );
     assert.equal(nameToType('analytics.orders'), 'analytics.orders');
+  });
+
+  test('fits a narrow terminal', () => {
+    assert.equal(
+      confirmationText('s3://lake/analytics/orders', summary, 50),
+      `
+  oldest  2025-03-01 10:00 UTC
+  newest  2026-11-20 10:00 UTC
+  …ad8-8b9a-4c37-8a6f-6d7f6e3a8a11-0-00001.parquet
+  …lake/analytics/orders/metadata/x\\u001b[31m.avro
+  …
+
+Delete 214,902 orphan files (17.0 GiB) from
+  s3://lake/analytics/orders?
+Type the table's name, orders, to go on: `,
+    );
   });
 
   test('takes the name for a yes, and nothing else', async () => {

@@ -3,7 +3,7 @@ import { InvalidInputError } from '#shared/errors.ts';
 import { counted, humanBytes, humanTime, printable } from '#shared/report/format.ts';
 import type { OrphanSummary } from './orphans/orphan-summary.ts';
 import type { Terminal } from './terminal.ts';
-import { shortened } from './text/layout.ts';
+import { shortened, wrapped } from './text/layout.ts';
 
 /** What is typed: the last part of a location, the whole of a short name. */
 export function nameToType(table: string): string {
@@ -21,7 +21,11 @@ export function confirmationText(table: string, summary: OrphanSummary, width: n
     ...summary.sample.map((path) => `  ${shortened(printable(path), width - 2)}`),
     ...(summary.files > summary.sample.length ? ['  …'] : []),
     '',
-    `Delete ${counted(summary.files, 'orphan file')} (${humanBytes(summary.bytes)}) from ${printable(table)}?`,
+    wrapped(
+      `Delete ${counted(summary.files, 'orphan file')} (${humanBytes(summary.bytes)}) from ${printable(table)}?`,
+      width,
+      '  ',
+    ),
     `Type the table's name, ${printable(nameToType(table))}, to go on: `,
   ];
   return lines.join('\n');
