@@ -7,6 +7,7 @@ import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, 
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { SCHEMAS, writeSchemas } from './schemas.ts';
 
 const PROJECT = join(import.meta.dirname, '..');
 const DOCUMENTS = ['README.md', 'CHANGELOG.md', 'LICENSE'];
@@ -37,7 +38,10 @@ function publishedManifest(): object {
     type,
     private: manifest['private'],
     engines,
-    exports: { '.': { types: './dist/infra/index.d.ts', default: './dist/infra/index.js' } },
+    exports: {
+      '.': { types: './dist/infra/index.d.ts', default: './dist/infra/index.js' },
+      ...Object.fromEntries(Object.keys(SCHEMAS).map((file) => [`./schemas/${file}`, `./dist/schemas/${file}`])),
+    },
     imports: Object.fromEntries(
       ['shared', 'functions', 'infra'].map((folder) => [`#${folder}/*.ts`, `./dist/${folder}/*.js`]),
     ),
@@ -63,6 +67,7 @@ export function packTarball(folder: string): string {
   const stage = mkdtempSync(join(tmpdir(), 'icesweep-pack-'));
   try {
     compile(join(stage, 'dist'));
+    writeSchemas(join(stage, 'dist', 'schemas'));
     for (const name of DOCUMENTS) copyFileSync(join(PROJECT, name), join(stage, name));
     writeFileSync(join(stage, 'package.json'), `${JSON.stringify(publishedManifest(), null, 2)}\n`);
     mkdirSync(folder, { recursive: true });

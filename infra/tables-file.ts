@@ -5,6 +5,7 @@ import { ScheduleExpression } from 'aws-cdk-lib/aws-scheduler';
 import { z } from 'zod';
 import { parseDuration } from '#shared/run/durations.ts';
 import { deploymentSettingSchema } from '#shared/run/input-schema.ts';
+import { describeSettings } from '#shared/run/json-schema.ts';
 import { scheduleFault } from './constructs/check-tables.ts';
 import type { CleanupTableProps } from './constructs/orphan-cleanup-props.ts';
 
@@ -24,10 +25,7 @@ const schedule = z
 const entrySchema = deploymentSettingSchema
   .omit({ catalog: true, location: true, metadata_choice: true })
   .extend({
-    table: z
-      .string()
-      .regex(/\S/)
-      .meta({ description: '`db.table`, or the table’s location where there is no catalog.' }),
+    table: z.string().regex(/\S/),
     schedule: schedule.optional(),
     timezone: z
       .string()
@@ -46,10 +44,20 @@ export const tablesFileSchema = z.strictObject({
   tables: z.array(entrySchema),
 });
 
-/** The JSON Schema of the tables file, for editors. */
-export function tablesFileJsonSchema(): Record<string, unknown> {
+type Schema = Record<string, unknown>;
+
+/** The JSON Schema (draft 2020-12) of the tables file, for editors. */
+export function tablesFileJsonSchema(): Schema {
   const schema = z.toJSONSchema(tablesFileSchema, { io: 'input', target: 'draft-2020-12' });
-  return { ...schema, title: 'icesweep tables', description: 'Tables that a deployment of icesweep cleans.' };
+  const properties = schema.properties as Readonly<Record<'tables', Schema>>;
+  const entry = properties.tables['items'] as Schema;
+  const items = { ...entry, properties: describeSettings(entry['properties'] as Schema) };
+  return {
+    ...schema,
+    title: 'icesweep tables',
+    description: 'Tables that a deployment of icesweep cleans.',
+    properties: { ...properties, tables: { ...properties.tables, items } },
+  };
 }
 
 const camelCase = (name: string): string => name.replace(/_([a-z])/g, (_all, letter: string) => letter.toUpperCase());

@@ -3,24 +3,24 @@ import { z } from 'zod';
 import { DURATION_PATTERN, INSTANT_PATTERN, type Parsed, parseAge, parseDuration, parseInstant } from './durations.ts';
 
 /** A string that must satisfy `parse`; the pattern is what the JSON Schema can say of it. */
-function checked(pattern: RegExp, parse: (text: string) => Parsed<unknown>, describe: string) {
+function checked(pattern: RegExp, parse: (text: string) => Parsed<unknown>) {
   return z
     .string()
     .superRefine((text, context) => {
       const parsed = parse(text);
       if ('problem' in parsed) context.addIssue({ code: 'custom', message: parsed.problem });
     })
-    .meta({ description: describe, pattern: pattern.source });
+    .meta({ pattern: pattern.source });
 }
 
-const duration = (describe: string) => checked(DURATION_PATTERN, parseDuration, `${describe} Such as P7D, 7d or 168h.`);
-const instant = (describe: string) => checked(INSTANT_PATTERN, parseInstant, describe);
+const duration = checked(DURATION_PATTERN, parseDuration);
+const instant = checked(INSTANT_PATTERN, parseInstant);
 const percent = z.number().min(0).max(100);
 const atLeast = (least: number) => z.number().int().min(least);
 const text = z.string().regex(/\S/, 'is blank');
 const texts = z.array(text);
 /** Where aliased files now lie: files are read from and listed in S3 only. */
-const aliasTarget = z.string().regex(/^s3[an]?:\/\/[^/]+(?:\/|$)/i, 'is no s3://bucket/prefix');
+const aliasTarget = z.string().regex(/^[sS]3[aAnN]?:\/\/[^/]+(?:\/|$)/, 'is no s3://bucket/prefix');
 
 export const catalogSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('path') }),
@@ -39,12 +39,8 @@ export const catalogSchema = z.discriminatedUnion('type', [
 /** What each level may say. Whether a level may loosen it is decided in `input.ts`. */
 export const settingShape = {
   catalog: catalogSchema.optional(),
-  older_than: checked(
-    /^.+$/,
-    parseAge,
-    'Files must be older: a duration (P3D, 3d, 72h) or an instant with zone (2026-01-31T00:00:00Z).',
-  ).optional(),
-  location: text.optional().meta({ description: 'Restricts the run to a sub-path of its roots.' }),
+  older_than: checked(/^.+$/, parseAge).optional(),
+  location: text.optional(),
   scope: z.enum(['DATA_AND_METADATA', 'TABLE']).optional(),
   metadata_choice: z.enum(['version', 'last_updated']).optional(),
   exclude: texts.optional(),
@@ -58,9 +54,9 @@ export const settingShape = {
   max_orphan_files: atLeast(0).optional(),
   max_orphan_bytes: atLeast(0).optional(),
   max_missing_percent: percent.optional(),
-  max_writer_lag: duration('Waiting files are kept until they are this old.').optional(),
-  max_plan_age: duration('How long a sealed plan may be deleted.').optional(),
-  pending_manifest_horizon: duration('Ends the protection of pending Flink manifests by age.').optional(),
+  max_writer_lag: duration.optional(),
+  max_plan_age: duration.optional(),
+  pending_manifest_horizon: duration.optional(),
   max_concurrent_deletes: atLeast(1).optional(),
   delete_batch_size: atLeast(1).max(1000).optional(),
   delete_cooldown_seconds: atLeast(0).max(86_400).optional(),
@@ -80,20 +76,20 @@ export const deploymentOnlyShape = {
 };
 
 export const inputSchema = z.strictObject({
-  table: text.meta({ description: '`db.table`, or a table location for the path catalog.' }),
+  table: text,
   metadata_location: text.optional(),
   table_uuid: z.guid().optional(),
-  plan: text.optional().meta({ description: 'Run whose sealed plan is deleted.' }),
+  plan: text.optional(),
   override: z
     .string()
     .regex(/^[0-9a-f]{64}$/, 'is not a plan digest (64 hex digits, from the record of the refused run)')
     .optional(),
   comment: z.string().max(1000).optional(),
-  scheduled_time: instant('Set by the scheduler.').optional(),
+  scheduled_time: instant.optional(),
   ...settingShape,
   ...deploymentOnlyShape,
-  stream_results: z.boolean().optional().meta({ description: "Spark's; without effect." }),
-  prefix_listing: z.boolean().optional().meta({ description: "Spark's; without effect." }),
+  stream_results: z.boolean().optional(),
+  prefix_listing: z.boolean().optional(),
 });
 
 export type RunInput = z.output<typeof inputSchema>;
@@ -102,9 +98,3 @@ export type RunInput = z.output<typeof inputSchema>;
 export const deploymentSettingSchema = z.strictObject({ ...settingShape, ...deploymentOnlyShape });
 
 export type DeploymentSetting = z.output<typeof deploymentSettingSchema>;
-
-/** The JSON Schema that the build publishes for `$$.Execution.Input`. */
-export function inputJsonSchema(): Record<string, unknown> {
-  const schema = z.toJSONSchema(inputSchema, { io: 'input', target: 'draft-2020-12' });
-  return { ...schema, title: 'icesweep run', description: 'Input of one run; durations and instants are strings.' };
-}

@@ -20,7 +20,7 @@ import { suggestName } from './input-suggestions.ts';
 import { checkTableName, chooseCatalog, explicitFile } from './input-table.ts';
 import type { ResolvedInput } from './resolved-input.ts';
 
-export { inputJsonSchema } from './input-schema.ts';
+export { inputJsonSchema } from './json-schema.ts';
 
 /** Step Functions puts it into the input of an execution that another execution started. */
 const STARTED_BY = 'AWS_STEP_FUNCTIONS_STARTED_BY_EXECUTION_ID';

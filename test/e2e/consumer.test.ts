@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { packTarball } from '#infra/pack.ts';
+import { SCHEMAS } from '#infra/schemas.ts';
 import { FUNCTION_NAMES } from '#shared/runtime/env.ts';
 import { type CliResult, cliWorld, PROJECT } from '#test/support/cli-world.ts';
 
@@ -101,9 +102,17 @@ describe('a consumer of the packed tarball', () => {
     const files = consumer.files();
     const others = files.filter((file) => !/^dist\/(functions|infra|shared)\/.*(\.js|\.d\.ts)$/.test(file));
 
-    assert.deepEqual(others, ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']);
+    const schemas = Object.keys(SCHEMAS).map((name) => `dist/schemas/${name}`);
+    assert.deepEqual(others, ['CHANGELOG.md', 'LICENSE', 'README.md', ...schemas, 'package.json']);
     const missing = FUNCTION_NAMES.filter((name) => !files.includes(`dist/functions/${name}/handler.js`));
     assert.deepEqual(missing, []);
+  });
+
+  test('finds the JSON Schemas by the names of the package', async () => {
+    const titles = Object.keys(SCHEMAS).map((name) => `require('icesweep/schemas/${name}').title`);
+    const { code, out, err } = await consumer.run(process.execPath, '--print', `[${titles}].join()`);
+
+    assert.deepEqual({ code, out, err }, { code: 0, out: 'icesweep run,icesweep tables\n', err: '' });
   });
 
   test('gets no optional packages, tools or scripts, and brings its own CDK', () => {
