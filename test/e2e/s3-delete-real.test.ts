@@ -10,13 +10,14 @@ import { startS3Server } from '#infra/local/s3/server.ts';
 import { createS3Client } from '#shared/storage/s3-client.ts';
 import { changeChecks } from '#test/support/s3-delete-changes.ts';
 import { registerDeleteChecks } from '#test/support/s3-delete-checks.ts';
+import { lostChecks } from '#test/support/s3-delete-lost.ts';
 import { requestChecks } from '#test/support/s3-delete-requests.ts';
 import type { S3Place } from '#test/support/s3-delete-world.ts';
 import type { Ability } from '#test/support/store-contract.ts';
 
 const endpoint = process.env['S3_ENDPOINT'];
 const lacks = new Set((process.env['S3_LACKS'] ?? '').split(','));
-const checks = [...requestChecks, ...changeChecks];
+const checks = [...requestChecks, ...lostChecks, ...changeChecks];
 const needed: readonly Ability[] = ['controlCharacters', 'conditionalDelete'];
 
 registerDeleteChecks('embedded S3', checks, embedded, new Set(needed));
