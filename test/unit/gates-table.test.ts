@@ -236,7 +236,7 @@ test('CO-10 a dry run takes no lease and is not kept off by one', async () => {
   assert.equal(world.items.items.size, 1);
 });
 
-test('a scheduled time is taken once, and again by the same run', async () => {
+test('OR-07 a scheduled time is taken once, and again by the same run', async () => {
   const world = new PlanWorld();
   await world.table();
   const input = { scheduled_time: '2026-02-01T03:00:00Z' };
