@@ -30,8 +30,9 @@ export class BloomFilter {
   readonly bytes: Uint8Array;
 
   constructor(bits: number, bytes: Uint8Array = new Uint8Array(bits / 8)) {
-    if (!Number.isSafeInteger(bits) || bits <= 0 || bits % 64 !== 0) {
-      throw new RangeError(`A filter has a positive multiple of 64 bits, not ${bits}.`);
+    // Below 2^32, so that a bit's number fits the shifts of `add` and `has`: 223 million entries.
+    if (!Number.isSafeInteger(bits) || bits <= 0 || bits % 64 !== 0 || bits >= 2 ** 32) {
+      throw new RangeError(`A filter has a positive multiple of 64 bits below 2^32, not ${bits}.`);
     }
     if (bytes.length !== bits / 8) throw new RangeError(`${bits} bits need ${bits / 8} bytes, not ${bytes.length}.`);
     this.bits = bits;
@@ -39,34 +40,47 @@ export class BloomFilter {
   }
 
   add(low: number, high: number): void {
-    let position = low;
-    const step = (high | 1) >>> 0;
+    const { bits, bytes } = this;
+    let bit = low % bits;
+    const step = stepOf(high, bits);
     for (let probe = 0; probe < PROBES; probe++) {
-      const bit = position % this.bits;
-      this.bytes[Math.floor(bit / 8)]! |= 1 << (bit & 7);
-      // Below 2^53 for every probe: low + 13 * 2^32.
-      position += step;
+      bytes[bit >>> 3]! |= 1 << (bit & 7);
+      bit += step;
+      if (bit >= bits) bit -= bits;
     }
   }
 
   has(low: number, high: number): boolean {
-    let position = low;
-    const step = (high | 1) >>> 0;
+    const { bits, bytes } = this;
+    let bit = low % bits;
+    const step = stepOf(high, bits);
     for (let probe = 0; probe < PROBES; probe++) {
-      const bit = position % this.bits;
-      if ((this.bytes[Math.floor(bit / 8)]! & (1 << (bit & 7))) === 0) return false;
-      position += step;
+      if ((bytes[bit >>> 3]! & (1 << (bit & 7))) === 0) return false;
+      bit += step;
+      if (bit >= bits) bit -= bits;
     }
     return true;
   }
 }
 
-/** Lower half of a fingerprint, unsigned. */
+/** Probe i stands at `(low + i * step) mod bits`: taken step by step, since a division for each costs more than all the rest. */
+function stepOf(high: number, bits: number): number {
+  return ((high | 1) >>> 0) % bits;
+}
+
+const cell = new BigUint64Array(1);
+const halves = new Uint32Array(cell.buffer);
+/** Which of the two is the lower: the other one on a big-endian machine. */
+const LOW = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1 ? 0 : 1;
+
+/** Lower half of a fingerprint, unsigned. By way of memory: arithmetic on BigInt allocates. */
 export function lowHalf(fingerprint: bigint): number {
-  return Number(fingerprint & 0xffffffffn);
+  cell[0] = fingerprint;
+  return halves[LOW] as number;
 }
 
 /** Upper half of a fingerprint, unsigned. */
 export function highHalf(fingerprint: bigint): number {
-  return Number(fingerprint >> 32n);
+  cell[0] = fingerprint;
+  return halves[1 - LOW] as number;
 }

@@ -63,8 +63,26 @@ test('a filter that holds ten times what it was sized for shows it in its expect
   assert.ok(expectedFpp(bitsFor(100_000), 1_000_000) > 0.9);
 });
 
+test('probe i sets the bit (low + i * step) mod bits, step being the odd upper half', () => {
+  for (const bits of [64, 65_536, 191_701_184, 2 ** 32 - 64]) {
+    for (const fingerprint of [0n, 1n, 0xfffffffffffffffen, 0x8000000080000000n, 0x0123456789abcdefn]) {
+      const set = new Set<number>();
+      const bytes = new Proxy({ length: bits / 8 } as Record<number, number> & Uint8Array, {
+        get: (target, name) => (name === 'length' ? target.length : 0),
+        set: (_, name, value: number) => set.add(Number(name) * 8 + Math.log2(value)) !== undefined,
+      });
+      new BloomFilter(bits, bytes).add(lowHalf(fingerprint), highHalf(fingerprint));
+      const step = (fingerprint >> 32n) | 1n;
+      const expected = Array.from({ length: PROBES }, (_, probe) =>
+        Number(((fingerprint & 0xffffffffn) + BigInt(probe) * step) % BigInt(bits)),
+      );
+      assert.deepEqual([...set].sort(), [...new Set(expected)].sort());
+    }
+  }
+});
+
 test('sizes that no filter has are refused', () => {
-  for (const bits of [0, -64, 63, 65, 1.5, Number.NaN]) assert.throws(() => new BloomFilter(bits), RangeError);
+  for (const bits of [0, -64, 63, 65, 1.5, Number.NaN, 2 ** 32]) assert.throws(() => new BloomFilter(bits), RangeError);
   assert.throws(() => new BloomFilter(128, new Uint8Array(8)), RangeError);
 });
 
