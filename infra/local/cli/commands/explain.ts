@@ -12,7 +12,7 @@ import { readOutcome } from '#shared/run/settle-batch.ts';
 import { isStoreFault, type ObjectHead } from '#shared/storage/object-store.ts';
 import { type CommandContext, operandOf, styleOf } from '../context.ts';
 import { findReferences } from '../explain/find-references.ts';
-import { type Explained, whichRule } from '../explain/which-rule.ts';
+import { belowRoot, type Explained, outsideTheRoots, whichRule } from '../explain/which-rule.ts';
 import { withRunReader } from '../local-runtime.ts';
 import { planArtefacts, readRunSeal, sealedCandidates } from '../orphans/orphan-reader.ts';
 import type { RunReader } from '../runtime.ts';
@@ -100,6 +100,9 @@ async function judge(path: string, runId: string, runtime: RunReader): Promise<F
       next: run.cause ?? '',
     });
   const place = placeOf(path, plan);
+  const relative = belowRoot(plan, place);
+  // What lies elsewhere belongs to somebody else: it is not asked after.
+  if (relative === undefined) return { ...outsideTheRoots(plan), notes: [] };
   const line = seal === undefined ? undefined : await sealedLine(artefacts, seal, plan, place);
   if (seal !== undefined && line !== undefined)
     return orphan(line, plan, run.verdict, await outcomeOf(runtime.artefacts(run.artefacts), seal, line.key));
@@ -120,7 +123,7 @@ async function judge(path: string, runId: string, runtime: RunReader): Promise<F
   if (head === undefined)
     return { verdict: 'absent', because: `there is no object s3://${place.bucket}/${place.key} now`, notes };
   const deleted = references.deletedOnly ? ['only DELETED manifest entries name it, and those protect nothing'] : [];
-  return { ...whichRule(plan, place, head), notes: [...deleted, ...notes] };
+  return { ...whichRule(plan, { key: place.key, relative }, head), notes: [...deleted, ...notes] };
 }
 
 export function explain(context: CommandContext): Promise<number> {

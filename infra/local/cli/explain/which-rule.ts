@@ -1,6 +1,7 @@
 /** Which rule keeps a listed file that no metadata names, in the order in which the run asks them (DESIGN section 6). For words only. */
 import picomatch from 'picomatch';
 import { parsePendingManifest, startsWithJobId } from '#shared/iceberg/flink.ts';
+import { foldKey } from '#shared/identity/fold-key.ts';
 import { type Place, recordedPath } from '#shared/identity/references.ts';
 import { humanDuration, humanTime } from '#shared/report/format.ts';
 import type { Plan } from '#shared/run/plan.ts';
@@ -49,18 +50,38 @@ function byTime(plan: Plan, head: ObjectHead): string | undefined {
   return undefined;
 }
 
-/** Why a file that is there, and that no metadata names, is not on the list. */
-export function whichRule(plan: Plan, place: Place, head: ObjectHead): Explained {
-  const root = plan.roots.find((one) => one.bucket === place.bucket && place.key.startsWith(one.prefix));
-  if (root === undefined) {
-    return {
-      verdict: 'kept',
-      because: `outside the roots of the run (${plan.roots.map((one) => recordedPath(one.bucket, one.prefix, plan.identity)).join(', ')}), which are all it may touch`,
-    };
-  }
-  if (head.sizeBytes === 0 && /(?:\/|_\$folder\$)$/.test(place.key))
+/** The key relative to its root, whatever spelling either has; undefined where it lies outside all roots of the run. */
+export function belowRoot(plan: Plan, place: Place): string | undefined {
+  const fold = (key: string): string => foldKey(key, plan.identity.ignoreCase);
+  const own = plan.roots.filter(({ bucket }) => bucket === place.bucket);
+  const exact = own.find(({ prefix }) => place.key.startsWith(prefix));
+  if (exact !== undefined) return place.key.slice(exact.prefix.length);
+  const folded = fold(place.key);
+  const root = own.find(({ prefix }) => folded.startsWith(fold(prefix)));
+  return root === undefined ? undefined : folded.slice(fold(root.prefix).length);
+}
+
+export function outsideTheRoots(plan: Plan): Explained {
+  const roots = plan.roots.map((one) => recordedPath(one.bucket, one.prefix, plan.identity));
+  return {
+    verdict: 'kept',
+    because: `outside the roots of the run (${roots.join(', ')}), which are all it may touch`,
+  };
+}
+
+/**
+ * Why a file that is there, and that no metadata names, is not on the list.
+ *
+ * @param relative its key below its root
+ */
+export function whichRule(
+  plan: Plan,
+  { key, relative }: { key: string; relative: string },
+  head: ObjectHead,
+): Explained {
+  if (head.sizeBytes === 0 && /(?:\/|_\$folder\$)$/.test(key))
     return { verdict: 'kept', because: 'a folder marker, no file' };
-  const rule = protection(plan, place.key.slice(root.prefix.length));
+  const rule = protection(plan, relative);
   if (rule !== undefined) return { verdict: 'kept', because: `protected: ${rule}` };
   const time = byTime(plan, head);
   if (time !== undefined) return { verdict: 'kept', because: time };
