@@ -119,7 +119,7 @@ export function hasMarkedComponent(relative: string): boolean {
 }
 
 /** `.` and `..` are literal to a store and something else to everyone who reads a path. */
-function hasDotSegment(relative: string): boolean {
+export function hasDotSegment(relative: string): boolean {
   return /(?:^|\/)\.\.?(?:\/|$)/.test(relative);
 }
 

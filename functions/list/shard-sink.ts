@@ -11,7 +11,7 @@ import type { CandidateLine, ListReceipt } from '#shared/run/receipts.ts';
 import { newNonce, type RunArtefacts } from '#shared/run/run-artefacts.ts';
 import type { ListedObject, ObjectStore } from '#shared/storage/object-store.ts';
 import { CandidateChunks } from './candidate-chunks.ts';
-import { FileClassifier, type FilterAnswer, isFolderMarker } from './file-class.ts';
+import { FileClassifier, type FilterAnswer, hasDotSegment, hasMarkedComponent, isFolderMarker } from './file-class.ts';
 import type { FilterShards } from './filter-shards.ts';
 import { findMetadataOwner, type MetadataOwner } from './metadata-owner.ts';
 import { isOfOtherFormat } from './other-formats.ts';
@@ -105,9 +105,11 @@ export class ShardSink {
   }
 
   #isFile(object: ListedObject): boolean {
-    if (isOfOtherFormat(object.key.slice(this.#ports.rootPrefix.length))) this.#tallies.otherFormat(object.key);
+    const relative = object.key.slice(this.#ports.rootPrefix.length);
+    if (isOfOtherFormat(relative)) this.#tallies.otherFormat(object.key);
     const marker = isFolderMarker(object);
     if (marker) this.#tallies.marker();
+    else if (hasMarkedComponent(relative) && hasDotSegment(relative)) this.#tallies.dotSegment(object.key);
     return !marker;
   }
 

@@ -15,6 +15,8 @@ export type ShardCounts = Pick<
   | 'foreign_count'
   | 'other_formats'
   | 'other_formats_count'
+  | 'dot_segments'
+  | 'dot_segments_count'
   | 'candidate_kinds'
   | 'candidate_prefixes'
 >;
@@ -41,9 +43,11 @@ export class ShardTallies {
   readonly #prefixes: Map<string, Running>;
   readonly #foreign: ListReceipt['foreign'][number][];
   readonly #otherFormats: string[];
+  readonly #dotSegments: string[];
   #markers: number;
   #foreignCount: number;
   #otherFormatsCount: number;
+  #dotSegmentsCount: number;
 
   constructor(before?: ShardCounts) {
     this.#listed = running(before?.listed);
@@ -58,9 +62,11 @@ export class ShardTallies {
     this.#prefixes = mapOf(before?.candidate_prefixes);
     this.#foreign = [...(before?.foreign ?? [])];
     this.#otherFormats = [...(before?.other_formats ?? [])];
+    this.#dotSegments = [...(before?.dot_segments ?? [])];
     this.#markers = before?.folder_markers ?? 0;
     this.#foreignCount = before?.foreign_count ?? 0;
     this.#otherFormatsCount = before?.other_formats_count ?? 0;
+    this.#dotSegmentsCount = before?.dot_segments_count ?? 0;
   }
 
   marker(): void {
@@ -90,6 +96,11 @@ export class ShardTallies {
     if (this.#otherFormats.length < MOST_NAMED) this.#otherFormats.push(key);
   }
 
+  dotSegment(key: string): void {
+    this.#dotSegmentsCount++;
+    if (this.#dotSegments.length < MOST_NAMED) this.#dotSegments.push(key);
+  }
+
   get files(): number {
     return this.#listed.files;
   }
@@ -104,6 +115,8 @@ export class ShardTallies {
       foreign_count: this.#foreignCount,
       other_formats: this.#otherFormats,
       other_formats_count: this.#otherFormatsCount,
+      dot_segments: this.#dotSegments,
+      dot_segments_count: this.#dotSegmentsCount,
       candidate_kinds: Object.fromEntries(this.#kinds),
       candidate_prefixes: Object.fromEntries(this.#prefixes),
     };

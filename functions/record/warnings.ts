@@ -1,4 +1,5 @@
 /** What a record warns of: the plan's own warnings, and what the other stages met. At most 50 sentences. */
+import { type Place, recordedPath } from '#shared/identity/references.ts';
 import { counted } from '#shared/report/format.ts';
 import { MOST_UNMANAGED_PREFIXES, type Plan } from '#shared/run/plan.ts';
 import type { Gathered } from './gather.ts';
@@ -14,6 +15,15 @@ export function warningsOf({ plan, scans, lists }: Gathered, versioned: boolean,
   const odd = scans.flatMap((receipt) => receipt.pending_not_avro);
   if (odd.length > 0)
     warnings.push(`${odd.length} pending manifests are no Avro files and were kept, ${odd[0]} among them.`);
+  const dotted = sum(lists.map((receipt) => receipt.dot_segments_count));
+  if (plan !== undefined && dotted > 0) {
+    const { bucket, key } = lists.flatMap(({ bucket, dot_segments }) =>
+      dot_segments.map((key) => ({ bucket, key })),
+    )[0] as Place;
+    warnings.push(
+      `${counted(dotted, 'file')} with a dot segment in the key, or with a name that is no UTF-8 (shown below ./ with %XX for its bytes), counted and kept: ${recordedPath(bucket, key, plan.identity)} among them.`,
+    );
+  }
   if (versioned && deleted > 0) {
     warnings.push(
       'The bucket is versioned: delete markers were written, the bytes are billed until the versions expire.',

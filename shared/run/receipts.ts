@@ -122,6 +122,9 @@ export interface ListReceipt extends ReceiptBase {
   /** Keys with a component of another table format below a root, at most 20, and their number. */
   readonly other_formats: readonly string[];
   readonly other_formats_count: number;
+  /** Keys with a `.` or `..` component below a root, at most 20, and their number. A directory's names that are no UTF-8 are such. */
+  readonly dot_segments: readonly string[];
+  readonly dot_segments_count: number;
   readonly chunks: readonly (ObjectRef & { readonly candidate_bytes: number })[];
   /** Fingerprints of listed keys that the content filter has, sections by range; group is always content_covered. */
   readonly seen: { readonly objects: readonly ObjectRef[]; readonly sections: readonly FragmentSection[] };

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { takeProcessLock } from '#infra/local/state/process-lock.ts';
@@ -57,6 +57,15 @@ describe('the command line over a table in a directory', () => {
       referenced.out.replace(/\s+/g, ' '),
       /kept: referenced: named as data file \(ADDED\) by manifest .* of snapshot/,
     );
+  });
+
+  test('explain asks nothing of a bucket or folder outside the roots of the run', async () => {
+    for (const path of ['s3://other/x', `${LOCATION}/elsewhere/x`, `${LOCATION}-2/data/x`]) {
+      const { code, out, err } = await world.run('explain', planned, path);
+
+      assert.equal(code, 0, err);
+      assert.match(out.replace(/\s+/g, ' '), /kept: outside the roots of the run \(s3:\/\/lake/);
+    }
   });
 
   test('without a terminal and without --yes nothing is deleted', async () => {
@@ -121,6 +130,29 @@ describe('the command line over a table in a directory', () => {
     assert.equal(unwritable.code, 64);
     assert.match((await world.run('runs', 'db.other')).out, /^No runs of db.other yet/);
   });
+});
+
+test('files whose names are no UTF-8 are counted, warned of and kept', async () => {
+  const world = await cliWorld();
+  const odd = Buffer.concat([Buffer.from(`${world.table}/data/lost-`), Buffer.from([0xff])]);
+  writeFileSync(odd, 'lost');
+  utimesSync(odd, 0, Date.now() / 1000 - 60 * 86_400);
+  const { code, out, err } = await world.run('run', world.table, '--yes', '--quiet', '--output', 'json');
+  const record = JSON.parse(out) as {
+    deleted_files_count: number;
+    warnings: string[];
+    kept: { protected: number };
+  };
+
+  assert.equal(code, 0, err);
+  assert.equal(record.deleted_files_count, world.orphans.length);
+  assert.equal(record.kept.protected, 1);
+  assert.match(
+    record.warnings.join('\n'),
+    /^1 file with .*UTF-8.* kept: s3:\/\/lake\/sales\/orders\/data\/\.\/lost-%FF among/m,
+  );
+  assert.equal(existsSync(odd), true);
+  world.remove();
 });
 
 describe('bad input', () => {

@@ -130,3 +130,30 @@ test('a listing starts in the middle of nested directories', async () => {
   assert.deepEqual(await keysOf(bucket, at, `${at}a/b/`), ['a/b/3', 'a0', 'b/c/4']);
   assert.deepEqual(await keysOf(bucket, `${at}a`), ['-b', '/1', '/2', '/b/3', '0']);
 });
+
+test('a name that is no UTF-8 is listed where no file can be, and is neither read nor deleted', async () => {
+  const { directory, at, bucket } = await place(['data/a', 'data/bad%FF', 'data/z/b', 'zz']);
+  const raw = (name: string, byte: number) => Buffer.concat([Buffer.from(join(directory, name)), Buffer.from([byte])]);
+  await writeFile(raw('data/bad', 0xff), 'four');
+  await writeFile(raw('data/bad', 0xfe), '');
+  await mkdir(raw('data/dir', 0xe9));
+  await writeFile(Buffer.concat([raw('data/dir', 0xe9), Buffer.from('/inside')]), 'x');
+
+  const keys = await keysOf(bucket, at);
+  const odd = ['data/./bad%FE', 'data/./bad%FF', 'data/./dir%E9/inside'];
+
+  assert.deepEqual(keys, [...odd, 'data/a', 'data/bad%FF', 'data/z/b', 'zz']);
+  for (const key of keys) assert.deepEqual(await keysOf(bucket, at, at + key), keys.slice(keys.indexOf(key) + 1));
+  for (const prefix of ['data/./', 'data/./bad', 'data/./dir%E9/']) {
+    const under = odd.filter((key) => key.startsWith(prefix));
+    assert.deepEqual(
+      await keysOf(bucket, at + prefix),
+      under.map((key) => key.slice(prefix.length)),
+    );
+  }
+  for (const key of odd) {
+    await assert.rejects(bucket.head(at + key), { code: 'InvalidArgument' });
+    await assert.rejects(bucket.delete(at + key, {}), { code: 'InvalidArgument' });
+  }
+  assert.equal(await readFile(raw('data/bad', 0xff), 'utf8'), 'four');
+});

@@ -122,7 +122,7 @@ export class DirectoryBucket implements BucketBackend {
       // Mounts may lie inside each other; each file is shown once.
       .filter((root, _, all) => !all.some((other) => other !== root && root.startsWith(other)));
     for (const root of [...new Set(starts)].sort(compareKeys)) {
-      const base = prefix.startsWith(root) ? prefix.slice(0, prefix.lastIndexOf('/') + 1) : root;
+      const base = prefix.startsWith(root) ? directoryOf(prefix) : root;
       if ((await this.#above(base)) !== 'directories') continue;
       const directory = base === '' ? this.#directory : join(this.#directory, this.#names.directory(base.slice(0, -1)));
       const request = { prefix, after, rolledUp: delimiter === '/' };
@@ -210,6 +210,12 @@ export class DirectoryBucket implements BucketBackend {
     this.#turn = result.catch(() => undefined);
     return result;
   }
+}
+
+/** The last directory of a prefix. What is shown below `./` lies in the directory itself. */
+function directoryOf(prefix: string): string {
+  const real = prefix.replace(/(^|\/)\.\/.*$/s, '$1');
+  return real.slice(0, real.lastIndexOf('/') + 1);
 }
 
 /** A link fails where the name exists, also against another process; so does a copy, where a file system has no links. */

@@ -1,4 +1,5 @@
 /** The files below a directory in the byte order of their full keys, a directory being read only where it is needed. */
+import { isUtf8 } from 'node:buffer';
 import type { BigIntStats } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -22,8 +23,16 @@ export interface WalkedFile {
 interface Child {
   /** Its part of the key, with `/` where it is a directory: that is how it sorts. */
   readonly name: string;
-  readonly path: string;
+  /** Below the directory; bytes where it is no text. */
+  readonly path: Path;
   readonly isDirectory: boolean;
+}
+
+type Path = string | Buffer;
+
+function below(directory: Path, path: Path): Path {
+  if (typeof directory === 'string' && typeof path === 'string') return join(directory, path);
+  return Buffer.concat([Buffer.from(directory), Buffer.from('/'), Buffer.from(path)]);
 }
 
 /** Directories with more entries are worth keeping between the pages of one listing. */
@@ -41,17 +50,17 @@ export class DirectoryWalk {
   }
 
   /** `base` is the key prefix of `directory`, empty or with its final slash. */
-  async *files(directory: string, base: string, request: WalkRequest): AsyncIterable<WalkedFile> {
+  async *files(directory: Path, base: string, request: WalkRequest): AsyncIterable<WalkedFile> {
     const { prefix, after } = request;
     for (const child of await this.#children(directory)) {
       const key = base + child.name;
       if (after !== undefined && compareKeys(key, after) <= 0 && !(child.isDirectory && after.startsWith(key)))
         continue;
       if (!child.isDirectory) {
-        const stat = key.startsWith(prefix) ? await fileStat(join(directory, child.path)) : undefined;
+        const stat = key.startsWith(prefix) ? await fileStat(below(directory, child.path)) : undefined;
         if (stat !== undefined) yield { key, stat };
       } else if (key.startsWith(prefix) || prefix.startsWith(key)) {
-        for await (const file of this.files(join(directory, child.path), key, request)) {
+        for await (const file of this.files(below(directory, child.path), key, request)) {
           yield file;
           if (request.rolledUp && key.startsWith(prefix)) break;
         }
@@ -59,24 +68,24 @@ export class DirectoryWalk {
     }
   }
 
-  async #children(directory: string): Promise<readonly Child[]> {
+  async #children(directory: Path): Promise<readonly Child[]> {
     const stat = await lstat(directory, { bigint: true }).catch(unlessAbsent);
     const stamp = `${stat?.ino}-${stat?.mtimeNs}-${stat?.ctimeNs}`;
-    const kept = this.#kept.get(directory);
+    const kept = this.#kept.get(String(directory));
     if (kept?.stamp === stamp) return kept.children;
-    this.#kept.delete(directory);
+    this.#kept.delete(String(directory));
     const children = await this.#read(directory);
     children.sort((left, right) => compareKeys(left.name, right.name));
     const isSettled = stat !== undefined && BigInt(Date.now()) * 1_000_000n - stat.ctimeNs > SETTLED_NS;
     // A component that continues lies in directories whose changes this one's time does not show.
     if (children.length > LARGE && isSettled && children.every(({ path }) => !path.includes('/'))) {
-      this.#kept.set(directory, { stamp, children });
+      this.#kept.set(String(directory), { stamp, children });
       for (const oldest of [...this.#kept.keys()].slice(0, -MOST_KEPT)) this.#kept.delete(oldest);
     }
     return children;
   }
 
-  async #read(directory: string): Promise<Child[]> {
+  async #read(directory: Path): Promise<Child[]> {
     const entries = await readdir(directory, { withFileTypes: true, encoding: 'buffer' }).catch(unlessAbsent);
     const children: Child[] = [];
     for (const entry of entries ?? []) {
@@ -84,13 +93,13 @@ export class DirectoryWalk {
       if (!isDirectory && !entry.isFile()) continue;
       const decoded = this.#names.decode(entry.name, isDirectory);
       if (decoded === undefined) continue;
-      const path = entry.name.toString('utf8');
+      const path = isUtf8(entry.name) ? entry.name.toString('utf8') : entry.name;
       if (!decoded.continues) {
         children.push({ name: isDirectory ? `${decoded.text}/` : decoded.text, path, isDirectory });
         continue;
       }
-      for (const rest of await this.#read(join(directory, path))) {
-        children.push({ ...rest, name: decoded.text + rest.name, path: join(path, rest.path) });
+      for (const rest of await this.#read(below(directory, path))) {
+        children.push({ ...rest, name: decoded.text + rest.name, path: below(path, rest.path) });
       }
     }
     return children;
@@ -98,7 +107,7 @@ export class DirectoryWalk {
 }
 
 /** The walk itself enters no link, so that the file's own kind is all there is to check. */
-async function fileStat(path: string): Promise<BigIntStats | undefined> {
+async function fileStat(path: Path): Promise<BigIntStats | undefined> {
   const stat = await lstat(path, { bigint: true }).catch(unlessAbsent);
   return stat?.isFile() ? stat : undefined;
 }

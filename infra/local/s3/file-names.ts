@@ -19,7 +19,17 @@ export interface DecodedName {
   readonly continues: boolean;
 }
 
-/** File names as they are. Keys that a file system reads otherwise are refused. */
+/** Names that are no text: every byte that might not be, and `%` itself, by its number, so that no two look alike. */
+function escapeBytes(name: Buffer): string {
+  return name
+    .toString('latin1')
+    .replace(/[%\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`);
+}
+
+/**
+ * File names as they are. Keys that a file system reads otherwise are refused. A name that is no UTF-8 is shown below `./`,
+ * where no other file can be: it is listed and counted, can be neither read nor deleted, and lists keep what has a dot segment.
+ */
 export const plainNames: NameRule = {
   temporary: '.icesweep-unfinished-',
   encode(key) {
@@ -31,7 +41,7 @@ export const plainNames: NameRule = {
   },
   directory: (prefix) => plainNames.encode(prefix),
   decode(name) {
-    return isUtf8(name) ? { text: name.toString('utf8'), continues: false } : undefined;
+    return { text: isUtf8(name) ? name.toString('utf8') : `./${escapeBytes(name)}`, continues: false };
   },
 };
 
