@@ -34,6 +34,7 @@ const ELSEWHERE: Readonly<Record<string, readonly [file: string, text: string]>>
   'npm run typecheck': ['.ci/run', 'npm run typecheck'],
   'npm run lint': ['.ci/run', 'npm run lint'],
   'npm run synth': ['.ci/run', 'npm run synth'],
+  'npm run build': ['test/infra/schemas.test.ts', 'writeSchemas('],
   'npm run package': ['test/e2e/consumer.test.ts', 'packTarball('],
   'npm install <checkout>/dist/icesweep-0.1.0.tgz aws-cdk-lib constructs': [
     'test/e2e/consumer.test.ts',
@@ -179,6 +180,13 @@ class Newcomer {
 
 const told = DOCUMENTS.flatMap((name) => commandsOf(readDocument(name)));
 
+test('what is filled in is what the README says that the reader fills in', () => {
+  for (const name of ['<run>', '<path>', 'http://127.0.0.1:9000', './warehouse/db/orders', 's3://lake/db/orders'])
+    assert.ok(README.includes(`| \`${name}\` |`), name);
+  for (const name of ['hdfs://nn/wh/t', './copy', '<arn>', '<run-table>'])
+    assert.ok(README.includes(`\`${name}\``), name);
+});
+
 test('every command of the documents runs in this test, runs in a named place, or says why it runs nowhere', () => {
   const known = new Set([...Object.keys(HERE), ...Object.keys(ELSEWHERE), ...Object.keys(NOWHERE)]);
   const commands = new Set(told.map(({ command }) => command));
@@ -208,7 +216,7 @@ test('what runs nowhere is at least understood: scripts are there, flags and set
     if (words[0] === 'npm') assert.ok((words[2] as string) in scripts, command);
     if (command.startsWith('npm run icesweep -- ')) parseCommand(words.slice(4));
     for (const [, name] of command.matchAll(/-c icesweep:(\w+)=/g))
-      assert.ok(settings.includes(`setting('${name}')`), command);
+      assert.ok(settings.includes(`('${name}')`), command);
   }
 });
 
