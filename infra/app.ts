@@ -43,13 +43,14 @@ function tablesFile(): string | undefined {
   return existsSync(beside) ? beside : undefined;
 }
 
-function tableLocations(): string[] {
-  return (setting('tableLocations') ?? '').split(',').filter((text) => text !== '');
+/** A setting of several names, separated by commas. */
+function namesIn(name: string): string[] {
+  return (setting(name) ?? '').split(',').filter((text) => text !== '');
 }
 
 /** Synthesis shows what would be deployed; an error of this kind keeps the CDK command line from deploying it. */
 function refusePlaceholder(stack: Stack): void {
-  if (!tableLocations().includes(PLACEHOLDER)) return;
+  if (!namesIn('tableLocations').includes(PLACEHOLDER)) return;
   const message =
     `icesweep:tableLocations is still the placeholder ${PLACEHOLDER}, so this cannot be deployed: ` +
     'set it in cdk.json, or with -c icesweep:tableLocations=s3://…/, to the prefixes under which your tables lie.';
@@ -70,7 +71,8 @@ function build(): void {
   const olderThanDays = setting('olderThanDays');
   const restCatalogUri = setting('restCatalogUri');
   new OrphanCleanup(stack, 'OrphanCleanup', {
-    tableLocations: tableLocations(),
+    tableLocations: namesIn('tableLocations'),
+    bucketsOfOtherAccounts: namesIn('bucketsOfOtherAccounts'),
     tables: file === undefined ? [] : readTablesFile(file),
     catalogType: (setting('catalogType') ?? 'GLUE') as CatalogType,
     dryRunByDefault: setting('dryRunByDefault') !== 'false',

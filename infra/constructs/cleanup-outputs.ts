@@ -1,11 +1,11 @@
-import { Aws, CfnOutput } from 'aws-cdk-lib';
+import { Aws, CfnOutput, Stack } from 'aws-cdk-lib';
 import type { Dashboard } from 'aws-cdk-lib/aws-cloudwatch';
-import type { Role } from 'aws-cdk-lib/aws-iam';
+import type { PolicyStatement, Role } from 'aws-cdk-lib/aws-iam';
 import type { IStateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
 import type { RunStore } from './run-store.ts';
 
-/** Names of the stack's outputs, below the construct's own id. */
+/** Names of the stack's outputs, below the construct's own id; for `bucketsOfOtherAccounts` there are `BucketPolicy<n><sid>` too. */
 export const OUTPUT_KEYS = [
   'StateMachineArn',
   'StateMachineConsole',
@@ -22,6 +22,7 @@ export interface CleanupOutputsProps {
   readonly dashboard?: Dashboard;
   readonly deleteRole?: Role;
   readonly readerRoles: readonly Role[];
+  readonly bucketPolicies: readonly { readonly bucket: string; readonly statements: readonly PolicyStatement[] }[];
 }
 
 /** Every output of a deployment, in one place. */
@@ -52,6 +53,15 @@ export class CleanupOutputs extends Construct {
     );
     if (deleteRole !== undefined) {
       this.#say('DeleteRoleArn', deleteRole.roleArn, 'The only principal that deletes files of tables.');
+    }
+    for (const [index, { bucket, statements }] of props.bucketPolicies.entries()) {
+      // One output each: a whole policy with the ARNs of all roles would be longer than outputs are shown.
+      for (const statement of statements) {
+        new CfnOutput(this, `BucketPolicy${index}${statement.sid}`, {
+          value: Stack.of(this).toJsonString(statement.toStatementJson()),
+          description: `A statement to add to the policy of the bucket ${bucket}.`,
+        });
+      }
     }
   }
 

@@ -51,6 +51,12 @@ export interface OrphanCleanupProps extends CleanupSettings {
   /** Prefixes under which the tables lie, as `s3://lake/warehouse/`. The fleet reads and deletes nowhere else. */
   readonly tableLocations: string[];
   /**
+   * Buckets of `tableLocations` that belong to another account. What their policies must say is among the stack's outputs.
+   *
+   * @default - none
+   */
+  readonly bucketsOfOtherAccounts?: string[];
+  /**
    * The tables that are cleaned on a schedule or have settings of their own.
    *
    * @default - none; add them with `addTable`

@@ -1,7 +1,14 @@
 import { Duration, RemovalPolicy, Stack, Token } from 'aws-cdk-lib';
 import type { Dashboard, Metric, MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
-import { type Grant, type IGrantable, PermissionsBoundary, type Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import {
+  type Grant,
+  type IGrantable,
+  PermissionsBoundary,
+  type PolicyStatement,
+  type Role,
+  ServicePrincipal,
+} from 'aws-cdk-lib/aws-iam';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
@@ -13,6 +20,7 @@ import type { FunctionName } from '#shared/runtime/env.ts';
 import { DEFAULT_SERVICE } from '#shared/runtime/metric-names.ts';
 import type { MetricName } from '#shared/runtime/stage-ports.ts';
 import { acknowledgeFindings } from './acknowledged-findings.ts';
+import { bucketPolicyStatements } from './bucket-policy.ts';
 import { tableFaults } from './check-tables.ts';
 import { CleanupAlarms } from './cleanup-alarms.ts';
 import { CleanupDashboard } from './cleanup-dashboard.ts';
@@ -45,6 +53,7 @@ export class OrphanCleanup extends Construct {
   readonly dashboard: Dashboard | undefined;
   readonly #props: OrphanCleanupProps;
   readonly #service: string;
+  readonly #roles: StageFunctions['roles'];
   readonly #tables: CleanupTableProps[] = [];
   readonly #entries: Record<string, DeploymentSetting> = {};
   readonly #schedules: TableSchedules;
@@ -70,6 +79,7 @@ export class OrphanCleanup extends Construct {
     this.runTable = store.runTable;
     const stages = this.#stages(store);
     this.functions = stages.functions;
+    this.#roles = stages.roles;
     this.deleteRole = this.#rights(stages);
     this.stateMachine = this.#machine();
     // Step Functions itself reads the items of a map and writes its results.
@@ -96,6 +106,10 @@ export class OrphanCleanup extends Construct {
       readerRoles: Object.values(stages.roles).filter(
         (role) => role !== stages.roles.build && role !== stages.roles.watch,
       ),
+      bucketPolicies: (props.bucketsOfOtherAccounts ?? []).map((bucket) => ({
+        bucket,
+        statements: this.bucketPolicyStatements(bucket),
+      })),
       ...(this.dashboard === undefined ? {} : { dashboard: this.dashboard }),
       ...(this.deleteRole === undefined ? {} : { deleteRole: this.deleteRole }),
     });
@@ -130,6 +144,15 @@ export class OrphanCleanup extends Construct {
     const records = this.runTable.grantReadData(grantee);
     const artefacts = this.workBucket.grantRead(grantee, 'runs/*');
     return records.combine(artefacts).combine(this.stateMachine.grantRead(grantee));
+  }
+
+  /**
+   * What the policy of a bucket must say that belongs to another account: exactly what the fleet's roles may do there. Throws
+   * an Error for a bucket that is in none of the `tableLocations`.
+   */
+  bucketPolicyStatements(bucket: string): PolicyStatement[] {
+    const locations = parseTableLocations(this.#props.tableLocations);
+    return bucketPolicyStatements(bucket, locations, { functions: this.#roles, deleteRole: this.deleteRole });
   }
 
   /** A metric of the fleet, or with `table` of one table. */

@@ -13,7 +13,9 @@ import {
 } from './table-location.ts';
 
 /** Functions that open files of tables. Records are made from what the others left, except for an aborted delete. */
-const READERS: readonly FunctionName[] = ['plan', 'scan', 'list', 'evaluate', 'recheck', 'delete', 'record'];
+export const READERS: readonly FunctionName[] = ['plan', 'scan', 'list', 'evaluate', 'recheck', 'delete', 'record'];
+/** Functions that ask for versions and markers. */
+export const VERSION_READERS: readonly FunctionName[] = ['delete', 'record'];
 /** Functions that ask the catalog where the table is now. */
 const ASK_CATALOG: readonly FunctionName[] = ['plan', 'scan', 'evaluate', 'recheck', 'delete'];
 
@@ -26,14 +28,14 @@ export function grantTableRights(roles: Roles, locations: readonly TableLocation
       roles[name].addToPolicy(statement);
     for (const key of props.tableEncryptionKeys ?? []) key.grantDecrypt(roles[name]);
   }
-  for (const name of ['delete', 'record'] as const) {
+  for (const name of VERSION_READERS) {
     for (const statement of versionStatements(locations)) roles[name].addToPolicy(statement);
   }
   for (const name of ASK_CATALOG) grantCatalog(roles[name], name, props);
 }
 
 /** What versions and markers a bucket holds: after an abort the markers of a batch are found by listing them. */
-function versionStatements(locations: readonly TableLocation[]): PolicyStatement[] {
+export function versionStatements(locations: readonly TableLocation[]): PolicyStatement[] {
   return [...versioningStatements(locations), ...listStatements(locations, 's3:ListBucketVersions', 'ListVersions')];
 }
 
