@@ -1,6 +1,6 @@
 /** The delete stage, one batch: deletes exactly what the seal lists, after a look at the table before every request. */
 import { createCatalog } from '#shared/catalog/catalog.ts';
-import { ServiceUnavailableError } from '#shared/errors.ts';
+import { PlanNotDeletableError, ServiceUnavailableError } from '#shared/errors.ts';
 import { createKeyHasher } from '#shared/filter/key-hash.ts';
 import { artefact } from '#shared/run/artefacts.ts';
 import { readHabits, readStopMarker, StageStoppedError, stopDeleting } from '#shared/run/delete-marks.ts';
@@ -25,7 +25,8 @@ export async function deleteBatch(event: DeleteEvent, ports: StagePorts): Promis
   const { run, item } = event;
   const artefacts = new RunArtefacts(ports.work, ports.workBucket, run.prefix);
   const planArtefacts = new RunArtefacts(ports.work, ports.workBucket, run.seal_prefix);
-  const done = await artefacts.readJson<BatchOutcome>(artefact.outcome(item.batch));
+  const name = artefact.outcome(item.batch);
+  const done = await artefacts.readReceipt<BatchOutcome>(name, run.plan_hash, PlanNotDeletableError);
   if (done !== undefined) return { done: true, next: '', wait_seconds: 0 };
   try {
     const marker = await readStopMarker(artefacts);

@@ -52,7 +52,7 @@ export async function finishPlan(
   const plan: Plan = {
     ...draft.plan,
     ranges: keyRanges(sample, entries),
-    scan: { shards: shards.length, manifests: manifests.length },
+    scan: { shards: shards.length, manifests: manifests.length, digests: [] },
     list: { shards: listItems.length },
     skipped_manifests: harvest.skipped,
     pending_manifests: { kept: draft.pending.length, read: pending.length, skipped: 0 },

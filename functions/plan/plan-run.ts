@@ -62,6 +62,9 @@ async function resume(context: PlanContext, run: RunState): Promise<PlanProgress
   if (progress === undefined)
     throw new ScanIncompleteError(`The plan's progress ${run.next} is gone; start a new run.`);
   const { plan, fencing_token } = progress.draft;
+  if (plan.run_id !== run.run_id) {
+    throw new ScanIncompleteError(`The plan's progress ${run.next} is that of run ${plan.run_id}; start a new run.`);
+  }
   if (context.first.deleting) {
     const id = leaseId(plan.pin.table_uuid, plan.location, plan.identity.ignoreCase);
     await assertLease(context.ports, { leaseId: id, owner: run.run_id, token: fencing_token });

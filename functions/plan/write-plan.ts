@@ -49,13 +49,16 @@ async function writeReferences(
   return { name, bytes: body.length, entries: work.references.length, sha256 };
 }
 
-async function writeShard(ports: WritePorts, artefacts: RunArtefacts, shard: number, work: ShardWork): Promise<void> {
+/** Answers the digest of the body. */
+async function writeShard(ports: WritePorts, artefacts: RunArtefacts, shard: number, work: ShardWork): Promise<string> {
   const references = work.references.length === 0 ? undefined : await writeReferences(ports, artefacts, shard, work);
-  const body: ScanShard = { shard, manifests: work.manifests, ...(references === undefined ? {} : { references }) };
-  await writeSame(ports, artefacts, artefact.scanShard(shard), Buffer.from(JSON.stringify(body)));
+  const content: ScanShard = { shard, manifests: work.manifests, ...(references === undefined ? {} : { references }) };
+  const body = Buffer.from(JSON.stringify(content));
+  await writeSame(ports, artefacts, artefact.scanShard(shard), body);
+  return sha256Hex(body);
 }
 
-/** Writes shards, work items and, last, the plan; answers the plan hash. */
+/** Writes shards, work items and, last, the plan with the shards' digests; answers the plan hash. */
 export async function writePlan(
   ports: WritePorts,
   artefacts: RunArtefacts,
@@ -63,11 +66,11 @@ export async function writePlan(
   shards: readonly ShardWork[],
   listItems: readonly ListItem[],
 ): Promise<string> {
-  await inOrder(shards, WRITES_AT_ONCE, (work, shard) => writeShard(ports, artefacts, shard, work));
+  const digests = await inOrder(shards, WRITES_AT_ONCE, (work, shard) => writeShard(ports, artefacts, shard, work));
   await writeSame(ports, artefacts, artefact.scanItems, lines(shards.map((_, shard) => ({ shard }))));
   await writeSame(ports, artefacts, artefact.buildItems, lines(plan.ranges.map((_, range) => ({ range }))));
   await writeSame(ports, artefacts, artefact.listItems, lines(listItems));
-  const body = Buffer.from(JSON.stringify(plan));
+  const body = Buffer.from(JSON.stringify({ ...plan, scan: { ...plan.scan, digests } } satisfies Plan));
   await writeSame(ports, artefacts, artefact.plan, body);
   return sha256Hex(body);
 }

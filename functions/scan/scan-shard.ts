@@ -43,8 +43,8 @@ export async function scanShard(event: ScanEvent, ports: StagePorts): Promise<Wo
   const name = artefact.scanReceipt(item.shard);
   if (await artefacts.readReceipt<ScanReceipt>(name, run.plan_hash, ScanIncompleteError)) return finished();
 
-  const shard = await artefacts.readJson<ScanShard>(artefact.scanShard(item.shard));
-  if (shard === undefined || shard.shard !== item.shard) {
+  const shard = await artefacts.readScanShard(plan, item.shard);
+  if (shard === undefined) {
     throw new ScanIncompleteError(`Scan shard ${item.shard} of run ${run.run_id} is gone; start a new run.`);
   }
   const before = await progressOf(artefacts, step.next, run.plan_hash);

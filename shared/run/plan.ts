@@ -71,7 +71,12 @@ export interface Plan {
   /** Seed of the key hash, 16 hex digits. */
   readonly salt: string;
   readonly ranges: readonly KeyRange[];
-  readonly scan: { readonly shards: number; readonly manifests: number };
+  readonly scan: {
+    readonly shards: number;
+    readonly manifests: number;
+    /** SHA-256 of each shard's body: a shard of another run would leave files of this table unread. */
+    readonly digests: readonly string[];
+  };
   readonly list: { readonly shards: number };
   /** The rest of the location: its first folders, and the count of the files beside them. Never touched. */
   readonly unmanaged: { readonly prefixes: readonly string[]; readonly files: number; readonly bytes: number };

@@ -18,7 +18,7 @@ import { artefact } from './artefacts.ts';
 import { readStopMarker, StageStoppedError } from './delete-marks.ts';
 import { requireClaimsAllow, requireSameTable } from './gates-recheck.ts';
 import { assertLease, type LeaseTicket } from './lease.ts';
-import type { ObjectRef, Plan, ScanShard } from './plan.ts';
+import type { ObjectRef, Plan } from './plan.ts';
 import type { ScanReceipt } from './receipts.ts';
 import { newNonce, type RunArtefacts, sha256Hex } from './run-artefacts.ts';
 import { fetchNamed, loadMetadata, manifestsOfAll } from './table-reader.ts';
@@ -251,7 +251,7 @@ export class Rechecker {
     let complete = plan.skipped_manifests.length === 0;
     for (let shard = 0; shard < plan.scan.shards; shard++) {
       const [body, receipt] = await Promise.all([
-        planArtefacts.readJson<ScanShard>(artefact.scanShard(shard)),
+        planArtefacts.readScanShard(plan, shard),
         planArtefacts.readReceipt<ScanReceipt>(artefact.scanReceipt(shard), planHash, ScanIncompleteError),
       ]);
       // A lost list of what was read only means that more is read again.

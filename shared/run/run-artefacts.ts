@@ -7,7 +7,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { MisconfiguredError, ScanIncompleteError } from '#shared/errors.ts';
 import { isStoreFault, type ObjectStore } from '#shared/storage/object-store.ts';
 import { artefact } from './artefacts.ts';
-import type { ObjectRef, Plan } from './plan.ts';
+import type { ObjectRef, Plan, ScanShard } from './plan.ts';
 
 export function sha256Hex(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
@@ -151,5 +151,15 @@ export class RunArtefacts {
       throw new MisconfiguredError(`The plan ${this.absoluteKey(artefact.plan)} is not the one this run started with.`);
     }
     return JSON.parse(bytes.toString('utf8')) as Plan;
+  }
+
+  /** A scan shard as the plan knows it; undefined where it is absent. Another body, if only a whole one of another run, throws. */
+  async readScanShard(plan: Plan, shard: number): Promise<ScanShard | undefined> {
+    const bytes = await this.read(artefact.scanShard(shard));
+    if (bytes === undefined) return undefined;
+    if (sha256Hex(bytes) !== plan.scan.digests[shard]) {
+      throw new ScanIncompleteError(`Scan shard ${shard} is not the one that was planned; start a new run.`);
+    }
+    return JSON.parse(bytes.toString('utf8')) as ScanShard;
   }
 }

@@ -355,6 +355,13 @@ const REFERENCES: readonly SafetyRule[] = [
     suite: [unit('iceberg-manifest')],
   },
   {
+    name: 'a scan shard of another run',
+    file: 'shared/run/run-artefacts.ts',
+    line: 'if (sha256Hex(bytes) !== plan.scan.digests[shard]) {',
+    without: 'if (false) {',
+    suite: [unit('scan-shard')],
+  },
+  {
     name: 'a current snapshot that is missing',
     file: 'shared/iceberg/metadata-json.ts',
     line: 'refuseMissingSnapshots(fields, currentSnapshotId, snapshots);',

@@ -81,7 +81,7 @@ export function planOf(changes: PlanChanges = {}): Plan {
     flink: { job_ids: [], manifest_folders: [] },
     salt: '00112233445566ff',
     ranges: [{ from: null, to: null }],
-    scan: { shards: 0, manifests: 0 },
+    scan: { shards: 0, manifests: 0, digests: [] },
     list: { shards: 0 },
     unmanaged: { prefixes: [], files: 0, bytes: 0 },
     tables_compared: null,
@@ -167,25 +167,27 @@ export class MarkWorld {
     const world = new MarkWorld(options);
     const shards = options.manifests ?? [];
     const places = options.list ?? planOf(options.plan).roots.map((root) => ({ ...root, after: null, through: null }));
+    const digests: string[] = [];
+    for (let shard = 0; shard < Math.max(1, shards.length); shard++) {
+      const references =
+        shard === 0 && options.references !== undefined
+          ? await world.artefacts.writeLines(artefact.planReferences(0, 'n'), options.references)
+          : undefined;
+      const written = await world.artefacts.writeJson(artefact.scanShard(shard), {
+        shard,
+        manifests: shards[shard] ?? [],
+        ...(references === undefined ? {} : { references }),
+      });
+      digests.push(written.sha256);
+    }
     world.plan = planOf({
       ...options.plan,
-      scan: { shards: Math.max(1, shards.length), manifests: shards.flat().length },
+      scan: { shards: digests.length, manifests: shards.flat().length, digests },
       list: { shards: places.length },
     });
     const body = Buffer.from(JSON.stringify(world.plan));
     await world.artefacts.write(artefact.plan, body);
     world.run = stateOf(world.plan, sha256Hex(body));
-    for (let shard = 0; shard < world.plan.scan.shards; shard++) {
-      const references =
-        shard === 0 && options.references !== undefined
-          ? await world.artefacts.writeLines(artefact.planReferences(0, 'n'), options.references)
-          : undefined;
-      await world.artefacts.writeJson(artefact.scanShard(shard), {
-        shard,
-        manifests: shards[shard] ?? [],
-        ...(references === undefined ? {} : { references }),
-      });
-    }
     const items = places.map(({ bucket, prefix, after, through }, shard) => ({
       shard,
       bucket,

@@ -24,7 +24,7 @@ const METADATA = 'wh/t/metadata/';
 /** Books in order: two scan shards, two ranges, data in three listing shards and metadata in one. */
 function books(): Books {
   const plan = planOf({
-    scan: { shards: 2, manifests: 5 },
+    scan: { shards: 2, manifests: 5, digests: [] },
     ranges: [
       { from: null, to: '6d' },
       { from: '6d', to: null },
@@ -131,7 +131,7 @@ test('nothing planned is never complete', () => {
 test('manifests planned, given to shards, and scanned or skipped are one number', () => {
   assert.throws(
     changed((value) => {
-      value.plan = { ...value.plan, scan: { shards: 2, manifests: 6 } };
+      value.plan = { ...value.plan, scan: { ...value.plan.scan, manifests: 6 } };
     }),
     { ...scanIncomplete, message: /6 manifests were planned, 5 given to scan shards and 5 scanned/ },
   );

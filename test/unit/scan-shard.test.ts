@@ -304,6 +304,15 @@ test('a shard that is gone, a plan that is another, a lease that is lost: nothin
   assert.ok(gets() - before <= 3);
 });
 
+test('SM-13 a scan shard of another run is not read in the place of the planned one', async () => {
+  const other = [plannedManifest('wh/t/metadata/other-m0.avro')];
+  const world = await MarkWorld.open({ manifests: [[plannedManifest('wh/t/metadata/own-m0.avro')]] });
+  await world.artefacts.writeJson(artefact.scanShard(0), { shard: 0, manifests: other });
+  world.seed('wh/t/metadata/other-m0.avro', undefined, statManifest([]));
+
+  await assert.rejects(world.scan(), ScanIncompleteError);
+});
+
 test('wide tables are read for their paths only (SM-15)', async () => {
   const entries = entriesOf(1000);
   const narrow = statManifest(entries, { columns: 0, codec: 'null' });
