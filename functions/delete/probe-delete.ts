@@ -5,12 +5,14 @@
 
 import { nameStoreError } from '#shared/catalog/table-objects.ts';
 import { AccessDeniedError } from '#shared/errors.ts';
+import { recordedPath } from '#shared/identity/references.ts';
 import { type BucketHabits, type StoreHabits, writeHabits } from '#shared/run/delete-marks.ts';
 import { assertStillOurs } from '#shared/run/lease.ts';
 import type { ProbeEvent } from '#shared/run/messages.ts';
 import type { Plan } from '#shared/run/plan.ts';
 import { newNonce, RunArtefacts } from '#shared/run/run-artefacts.ts';
 import type { StagePorts } from '#shared/runtime/stage-ports.ts';
+import { stepAfterDenial } from '#shared/storage/denied.ts';
 import { isStoreFault, type ObjectStore, type Versioning } from '#shared/storage/object-store.ts';
 
 /** No object has this ETag. */
@@ -59,10 +61,11 @@ async function probeRoot(store: ObjectStore, plan: Plan, bucket: string, prefix:
     if (isStoreFault(error, 'NotFound', 'PreconditionFailed')) return true;
     if (isStoreFault(error, 'NotImplemented', 'BadRequest')) return false;
     if (isStoreFault(error, 'AccessDenied')) {
-      throw new AccessDeniedError(`Deleting under s3://${bucket}/${prefix} is not permitted.`, {
-        cause: error,
-        next: `Grant s3:DeleteObject and s3:GetObject on s3://${bucket}/${prefix}*; nothing was scanned or deleted.`,
-      });
+      const grant = `Grant s3:DeleteObject and s3:GetObject on s3://${bucket}/${prefix}*.`;
+      throw new AccessDeniedError(
+        `Deleting under ${recordedPath(bucket, prefix, plan.identity)} is not permitted; nothing was scanned or deleted.`,
+        { cause: error, next: stepAfterDenial(error, grant) },
+      );
     }
     throw nameStoreError(error, 's3:DeleteObject', bucket, key);
   }

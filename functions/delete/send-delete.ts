@@ -2,6 +2,7 @@
 import { AccessDeniedError } from '#shared/errors.ts';
 import type { SettledKey } from '#shared/run/outcomes.ts';
 import type { CandidateLine } from '#shared/run/receipts.ts';
+import { stepAfterDenial } from '#shared/storage/denied.ts';
 import { type DeleteReply, isStoreFault, type ObjectStore, StoreError } from '#shared/storage/object-store.ts';
 
 export interface SentRequest {
@@ -69,6 +70,7 @@ export async function sendSingles(
   const again: string[] = [];
   const held: string[] = [];
   let throttled = false;
+  let refusal = '';
   for (const { key, etag } of lines) {
     if (!mayStillGo()) {
       held.push(key);
@@ -84,10 +86,13 @@ export async function sendSingles(
       else if (error.fault === 'Throttled' || error.fault === 'Unavailable') {
         throttled ||= error.fault === 'Throttled';
         again.push(key);
-      } else settled.push({ key, result: 'failed', code: error.code });
+      } else {
+        settled.push({ key, result: 'failed', code: error.code });
+        refusal = error.message;
+      }
     }
   }
-  stopWhereAllDenied(settled, lines);
+  stopWhereAllDenied(settled, lines, refusal);
   const unavailable = again.length === lines.length && !throttled;
   return { settled, again, throttled, unavailable, ...(held.length === 0 ? {} : { held }) };
 }
@@ -100,7 +105,7 @@ function unanswered(error: unknown, bucket: string, lines: readonly CandidateLin
   if (isStoreFault(error, 'AccessDenied')) {
     throw new AccessDeniedError(`Deleting from s3://${bucket} was denied.`, {
       cause: error,
-      next: `Grant s3:DeleteObject and s3:GetObject on s3://${bucket}/${lines[0]?.key ?? ''}.`,
+      next: stepAfterDenial(error, `Grant s3:DeleteObject and s3:GetObject on s3://${bucket}/${lines[0]?.key ?? ''}.`),
     });
   }
   if (isStoreFault(error, 'NotImplemented', 'BadRequest'))
@@ -127,7 +132,7 @@ function readReply(reply: DeleteReply, lines: readonly CandidateLine[]): SentReq
     } else if (done !== undefined) settled.push(deletedKey(key, done.versionId, done.deleteMarker));
     else again.push(key);
   }
-  stopWhereAllDenied(settled, lines);
+  stopWhereAllDenied(settled, lines, reply.errors[0]?.message ?? '');
   return { settled, again, throttled, unavailable: false };
 }
 
@@ -135,11 +140,11 @@ function readReply(reply: DeleteReply, lines: readonly CandidateLine[]): SentReq
  * A whole request denied is a missing permission: more requests would be denied as well. A few keys may be denied by a policy
  * of their own; they count as failed, and the record tells whether anything was deleted at all.
  */
-function stopWhereAllDenied(settled: readonly SettledKey[], lines: readonly CandidateLine[]): void {
+function stopWhereAllDenied(settled: readonly SettledKey[], lines: readonly CandidateLine[], refusal: string): void {
   const denied = settled.filter((entry) => entry.code === 'AccessDenied');
   if (denied.length < lines.length || lines.length < MANY_DENIED) return;
-  throw new AccessDeniedError(`Deleting each of ${lines.length} keys was denied, ${lines[0]?.key} among them.`, {
-    next: GRANT_DELETE,
+  throw new AccessDeniedError(`Deleting ${lines.length} files was denied, ${lines[0]?.key} among them.`, {
+    next: stepAfterDenial(refusal, GRANT_DELETE),
   });
 }
 

@@ -3,6 +3,7 @@
  * that a listing lost is not deleted, but one that it repeats or misplaces would break every count.
  */
 import { AccessDeniedError, ListingIncompleteError } from '#shared/errors.ts';
+import { stepAfterDenial } from '#shared/storage/denied.ts';
 import { compareKeys } from '#shared/storage/key-order.ts';
 import { type ListedObject, type ListPage, type ObjectStore, StoreError } from '#shared/storage/object-store.ts';
 
@@ -35,7 +36,7 @@ export async function requestPage(
     if (error instanceof StoreError && error.fault === 'AccessDenied') {
       throw new AccessDeniedError(`Listing ${where} was denied.`, {
         cause: error,
-        next: `Grant s3:ListBucket on bucket ${place.bucket} for the prefix ${place.prefix}.`,
+        next: stepAfterDenial(error, `Grant s3:ListBucket on bucket ${place.bucket} for the prefix ${place.prefix}.`),
       });
     }
     const passes = !(error instanceof StoreError) || ['Throttled', 'Unavailable'].includes(error.fault);

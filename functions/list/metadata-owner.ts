@@ -6,6 +6,7 @@ import { foldReference } from '#shared/identity/fold-key.ts';
 import { locateReference } from '#shared/identity/references.ts';
 import type { Plan } from '#shared/run/plan.ts';
 import type { ForeignMetadataFile } from '#shared/run/receipts.ts';
+import { stepAfterDenial } from '#shared/storage/denied.ts';
 import { isStoreFault, type ListedObject, type ObjectStore } from '#shared/storage/object-store.ts';
 
 const PEEKED_BYTES = 8192;
@@ -46,7 +47,7 @@ export async function findMetadataOwner(
     if (isStoreFault(error, 'AccessDenied')) {
       throw new AccessDeniedError(`Reading metadata file s3://${bucket}/${key} was denied.`, {
         cause: error,
-        next: `Grant s3:GetObject on s3://${bucket}/${key}: icesweep must know whose table it belongs to.`,
+        next: `${stepAfterDenial(error, `Grant s3:GetObject on s3://${bucket}/${key}.`)} icesweep must know whose table it belongs to.`,
       });
     }
     throw error;

@@ -1,5 +1,6 @@
 /** How a run ended: its verdict, or the error that began its end. */
 import { AccessDeniedError, DeletesFailedError, type IcesweepError, type Verdict } from '#shared/errors.ts';
+import { counted } from '#shared/report/format.ts';
 import type { RecordEvent, RunState } from '#shared/run/messages.ts';
 import { nextStepOf } from '#shared/run/next-steps.ts';
 import { ENDED_ERRORS } from '#shared/runtime/execution-ended-event.ts';
@@ -28,8 +29,8 @@ export function deletedVerdict(gathered: Gathered): Verdict {
 function noneDeleted(gathered: Gathered, files: number): IcesweepError {
   const codes = [...new Set(gathered.outcomes.flatMap((outcome) => Object.keys(outcome.codes)))];
   if (codes.length === 1 && codes[0] === 'AccessDenied') {
-    return new AccessDeniedError(`Deleting each of ${files} keys was denied.`, {
-      next: 'Grant s3:DeleteObject and s3:GetObject under the roots of the table.',
+    return new AccessDeniedError(`Deleting ${counted(files, 'file')} was denied.`, {
+      next: 'Grant s3:DeleteObject and s3:GetObject under the roots of the table; for a directory, the right to write to its folders (chmod or chown).',
     });
   }
   return new DeletesFailedError(`None of ${files} files could be deleted (${codes.join(', ') || 'no answer'}).`, {

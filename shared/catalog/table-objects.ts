@@ -8,6 +8,7 @@ import {
   MetadataUnreadableError,
   ServiceUnavailableError,
 } from '#shared/errors.ts';
+import { stepAfterDenial } from '#shared/storage/denied.ts';
 import {
   type ByteRange,
   isStoreFault,
@@ -28,7 +29,7 @@ export function nameStoreError(error: unknown, action: string, bucket: string, k
     case 'AccessDenied':
       return new AccessDeniedError(`${action} on ${what} was denied.`, {
         cause: error,
-        next: `Grant ${action} there and start a new run.`,
+        next: `${stepAfterDenial(error, `Grant ${action} there.`)} Then start a new run.`,
       });
     case 'NoSuchBucket':
       return new MetadataUnreadableError(

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { type BucketBackend, S3Refusal } from '#infra/local/s3/backend.ts';
 import { DirectoryBucket } from '#infra/local/s3/directory-bucket.ts';
+import { stepAfterDenial } from '#shared/storage/denied.ts';
+import { PROJECT } from '#test/support/cli-world.ts';
 
 let base: string;
 before(async () => {
@@ -167,4 +170,53 @@ test('a large directory is read anew once it changed', async () => {
   await rm(join(directory, 'f0000'));
   await writeFile(join(directory, 'g'), '');
   assert.deepEqual(await keysOf(bucket, at), [...names.slice(1), 'g']);
+});
+
+/** What a delete of a key is answered in a process of a user who owns nothing here. */
+function deleteAsNobody(at: string, key: string): string {
+  const script = `
+    import { DirectoryBucket } from '#infra/local/s3/directory-bucket.ts';
+    const bucket = new DirectoryBucket({ directory: '/', mounts: () => [${JSON.stringify(at)}] });
+    await bucket.delete(${JSON.stringify(at + key)}, { ifMatch: '"none"' }).then(
+      () => console.log('deleted'),
+      (error) => console.log(error.status, error.message),
+    );`;
+  const uid = process.getuid?.() === 0 ? { uid: 65534 } : {};
+  const args = ['--input-type=module', '--eval', script];
+  return execFileSync(process.execPath, args, { ...uid, cwd: PROJECT, encoding: 'utf8' });
+}
+
+test('who may not delete in a folder is told so before there is anything to delete', async (context) => {
+  if (process.getuid === undefined) return context.skip('users are a matter of POSIX');
+  const { directory, at } = await place(['closed/a', 'open/a']);
+  await chmod(join(directory, 'closed'), 0o555);
+  await chmod(join(directory, 'open'), 0o777);
+
+  const denied = deleteAsNobody(at, 'closed/.probe');
+
+  assert.match(denied, new RegExp(`^403 EACCES: permission denied, access '${directory}/closed'`));
+  assert.equal(
+    stepAfterDenial(denied, 'Grant s3:DeleteObject.'),
+    `Give this user the right to write to the folder ${directory}/closed (chmod or chown).`,
+  );
+  assert.match(deleteAsNobody(at, 'open/.probe'), /^404 /);
+  assert.match(deleteAsNobody(at, 'none/.probe'), /^404 /);
+});
+
+test('the step after a denial is one of the store that denied', () => {
+  const step = (message: string): string => stepAfterDenial(new Error(message), 'Grant s3:GetObject.');
+
+  assert.equal(step('GetObject of s3://b/k: AccessDenied: Access Denied'), 'Grant s3:GetObject.');
+  assert.equal(
+    step("DeleteObjects of s3://b/k: AccessDenied: EACCES: permission denied, unlink '/srv/t/data/a b'"),
+    'Give this user the right to write to the folder /srv/t/data (chmod or chown).',
+  );
+  assert.equal(
+    step("AccessDenied: EACCES: permission denied, scandir '/srv/t/data'"),
+    'Give this user the right to read /srv/t/data and to enter the folders above it (chmod or chown).',
+  );
+  assert.equal(
+    step("AccessDenied: EROFS: read-only file system, unlink '/srv/t/data/a'"),
+    'Mount the file system of /srv/t/data/a for writing.',
+  );
 });

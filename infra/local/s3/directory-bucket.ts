@@ -5,7 +5,7 @@
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { type BigIntStats, constants } from 'node:fs';
-import { copyFile, link, lstat, mkdir, open, rename, rm, unlink, writeFile } from 'node:fs/promises';
+import { access, copyFile, link, lstat, mkdir, open, rename, rm, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { compareKeys } from '#shared/storage/key-order.ts';
 import {
@@ -98,6 +98,10 @@ export class DirectoryBucket implements BucketBackend {
       throw new S3Refusal(501, 'NotImplemented', 'A directory keeps no versions');
     }
     return this.#oneByOne(async () => {
+      // Asked before any condition, as S3 does: who may not delete here is told so even where there is nothing to delete.
+      await access(dirname(this.#path(key)), constants.W_OK | constants.X_OK).catch((error: unknown) => {
+        if (!isAbsence(error)) throw refusalOf(error);
+      });
       const current = await this.#stat(key).catch((error: unknown) => {
         if (error instanceof S3Refusal && error.status === 404) return undefined;
         throw error;
