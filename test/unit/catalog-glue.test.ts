@@ -166,6 +166,28 @@ test('the other tables of all databases are compared, Hive tables too, links and
   );
 });
 
+test('no page of databases or tables is left out, also an empty one in between', async () => {
+  const named = (database: string, name: string) => ({ Name: name, DatabaseName: database });
+  const pages: Readonly<Record<string, Reply>> = {
+    GetDatabases: { json: { DatabaseList: [{ Name: 'a' }], NextToken: 'db-2' } },
+    'GetDatabases db-2': { json: { DatabaseList: [{ Name: 'c' }] } },
+    'GetTables a': { json: { TableList: [named('a', 't1')], NextToken: 'a-2' } },
+    'GetTables a a-2': { json: { TableList: [], NextToken: 'a-3' } },
+    'GetTables a a-3': { json: { TableList: [named('a', 't2')] } },
+    'GetTables c': { json: { TableList: [named('c', 't3')] } },
+  };
+  const answer = ({ action, request }: Call): Reply =>
+    pages[[action, request['DatabaseName'], request['NextToken']].filter(Boolean).join(' ')] ?? refusal('NoSuchPage');
+  await withGlue(answer, async (catalog, calls) => {
+    const others = await catalog.otherTables!({ deep: false });
+    assert.deepEqual(
+      others?.map(({ table }) => table),
+      ['a.t1', 'a.t2', 'c.t3'],
+    );
+    assert.equal(calls.length, Object.keys(pages).length);
+  });
+});
+
 test('RE-13 a table whose metadata cannot be read proves nothing', async () => {
   const u = iceberg({ Name: 'u', StorageDescriptor: { Location: 's3://b/wh/u' } });
   await withGlue(
