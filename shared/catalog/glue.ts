@@ -173,7 +173,8 @@ class GlueCatalog implements Catalog {
     const tables: Table[] = [];
     try {
       const databases: Database[] = [];
-      for await (const page of paginateGetDatabases({ client: this.#client }, catalog)) {
+      // The SDK writes each page's token into the request it is given, so that none is used twice.
+      for await (const page of paginateGetDatabases({ client: this.#client }, { ...catalog })) {
         databases.push(...(page.DatabaseList ?? []));
       }
       for (const { Name } of databases) {
