@@ -83,11 +83,7 @@ function brokenNumbers(numbers: ThresholdNumbers, limits: ThresholdLimits): stri
 }
 
 function refuse(rule: string, message: string): Refusal {
-  return {
-    error: 'ThresholdExceededError',
-    rule,
-    message: `${message} Read the report; that plan can be deleted once with its digest as override.`,
-  };
+  return { error: 'ThresholdExceededError', rule, message };
 }
 
 function round(value: number): number {

@@ -53,6 +53,11 @@ describe('the command line over a table in a directory', () => {
     const referenced = await world.run('explain', planned, `${LOCATION}/${data}`);
 
     assert.match(orphan.out, /orphan: no metadata names it/);
+    const absent = await world.run('explain', planned, 'data/none.parquet');
+    assert.match(
+      absent.out.replace(/\s+/g, ' '),
+      /absent: there is no object s3:\/\/lake\/sales\/orders\/data\/none\.parquet now/,
+    );
     assert.match(
       referenced.out.replace(/\s+/g, ' '),
       /kept: referenced: named as data file \(ADDED\) by manifest .* of snapshot/,
@@ -152,6 +157,20 @@ test('files whose names are no UTF-8 are counted, warned of and kept', async () 
     /^1 file with .*UTF-8.* kept: s3:\/\/lake\/sales\/orders\/data\/\.\/lost-%FF among/m,
   );
   assert.equal(existsSync(odd), true);
+  world.remove();
+});
+
+test('run tells of a lock on the table before it plans, and goes on once it is given back', async () => {
+  const world = await cliWorld();
+  await world.run('lock', world.table, '--comment', 'compaction');
+  const locked = await world.run('run', world.table, '--yes');
+
+  assert.match(locked.err, /^RunInProgressError: The table's lease is held by compaction until .*unlock/);
+  assert.deepEqual([locked.code, locked.out], [3, '']);
+  assert.match((await world.run('runs')).out, /^No runs yet/);
+  assert.equal((await world.run('plan', world.table, '--quiet')).code, 0);
+  await world.run('unlock', world.table);
+  assert.equal((await world.run('run', world.table, '--yes', '--quiet')).code, 0);
   world.remove();
 });
 

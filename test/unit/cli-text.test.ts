@@ -1,16 +1,10 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { COMMANDS } from '#infra/local/cli/arguments/commands.ts';
 import { confirmationText, confirmDeletion, nameToType } from '#infra/local/cli/confirm.ts';
-import { main } from '#infra/local/cli/main.ts';
 import type { OrphanSummary } from '#infra/local/cli/orphans/orphan-summary.ts';
 import { OrphanCounter } from '#infra/local/cli/orphans/orphan-summary.ts';
-import { commandHelp, generalHelp } from '#infra/local/cli/text/help-text.ts';
 import { recordText } from '#infra/local/cli/text/record-text.ts';
 import { runsText } from '#infra/local/cli/text/runs-text.ts';
-import { PROJECT } from '#test/support/cli-world.ts';
 import { FakeTerminal } from '#test/support/fake-terminal.ts';
 import { runRecord } from '#test/support/run-record.ts';
 
@@ -92,6 +86,13 @@ run  plan-orders-20261130T051600-4f2a
 
 next: Separate the tables, or name a dropped one in former_table_uuids.`,
     );
+  });
+
+  test('a refusal that a digest may overrule shows the digest', () => {
+    const refused = (error: string) => recordText(runRecord({ verdict: 'REFUSED', error }), style);
+
+    assert.match(refused('ThresholdExceededError'), /^digest {4}a{64}$/m);
+    assert.doesNotMatch(refused('LocationConflictError'), /a{64}/);
   });
 
   test('a deletion shows before and after, and that markers keep the bytes', () => {
@@ -256,35 +257,5 @@ describe('the summary of a list', () => {
       { files: 4, bytes: 40, oldest: '2025-01-01', newest: '2026-01-03' },
     );
     assert.deepEqual(sample, ['a/1', 'b/1', 'a/2']);
-  });
-});
-
-describe('the help', () => {
-  test('begins with examples and fits 80 columns', () => {
-    for (const page of [generalHelp(), ...COMMANDS.map(commandHelp)]) {
-      assert.match(page, /^icesweep /);
-      for (const line of page.split('\n')) assert.ok([...line].length <= 80, line);
-    }
-  });
-
-  const said = async (...argv: readonly string[]): Promise<readonly [number, string]> => {
-    const terminal = new FakeTerminal();
-    return [await main(argv, terminal), terminal.outText + terminal.errText];
-  };
-
-  test('is the same page before and behind the name of each command', async () => {
-    for (const command of COMMANDS) {
-      assert.deepEqual(await said('help', command.name), [0, commandHelp(command)]);
-      assert.deepEqual(await said(command.name, '--help'), [0, commandHelp(command)]);
-    }
-    assert.deepEqual(await said('help'), [0, generalHelp()]);
-    assert.deepEqual(await said(), [64, generalHelp()]);
-    assert.match((await said('help', 'pln'))[1], /no command "pln".*icesweep plan\?/);
-  });
-
-  test('--version tells the package and its version', async () => {
-    const { version } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
-
-    assert.deepEqual(await said('--version'), [0, `icesweep ${version}\n`]);
   });
 });

@@ -1,7 +1,7 @@
 /** `icesweep explain`: why a file was kept, or why it is an orphan. */
 import { InvalidInputError, PrefixMismatchError } from '#shared/errors.ts';
 import { foldKey } from '#shared/identity/fold-key.ts';
-import { locateReference, type Place } from '#shared/identity/references.ts';
+import { locateReference, type Place, recordedPath } from '#shared/identity/references.ts';
 import { humanBytes, humanTime, printable } from '#shared/report/format.ts';
 import { artefact } from '#shared/run/artefacts.ts';
 import type { Plan } from '#shared/run/plan.ts';
@@ -121,7 +121,11 @@ async function judge(path: string, runId: string, runtime: RunReader): Promise<F
     };
   const head = await headOf(runtime, place);
   if (head === undefined)
-    return { verdict: 'absent', because: `there is no object s3://${place.bucket}/${place.key} now`, notes };
+    return {
+      verdict: 'absent',
+      because: `there is no object ${recordedPath(place.bucket, place.key, plan.identity)} now`,
+      notes,
+    };
   const deleted = references.deletedOnly ? ['only DELETED manifest entries name it, and those protect nothing'] : [];
   return { ...whichRule(plan, { key: place.key, relative }, head), notes: [...deleted, ...notes] };
 }

@@ -107,6 +107,9 @@ function keptLine(record: RunRecord): string {
 function facts(record: RunRecord): string[][] {
   const percent = (value: number | null): string => (value === null ? '–' : `${value.toFixed(1)}%`);
   const rows: string[][] = [['run', printable(record.run_id)]];
+  // The next step asks for it: `icesweep delete RUN --override DIGEST`.
+  if (record.error === 'ThresholdExceededError' && record.plan_digest !== null)
+    rows.push(['digest', printable(record.plan_digest)]);
   if (record.cutoff !== null) rows.push(['cut-off', `${humanTime(record.cutoff)}; newer files are kept`]);
   if (record.metadata_location !== null) rows.push(['metadata', printable(record.metadata_location)]);
   if (record.scanned_files_count > 0) {
