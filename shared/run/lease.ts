@@ -117,6 +117,13 @@ export async function takeLease(
   });
 }
 
+/** Throws RunInProgressError where takeLease would; takes nothing. */
+export async function assertFree(ports: LeasePorts, id: string): Promise<void> {
+  const stored = await ports.items.get(leaseKey(id));
+  if (stored !== undefined && (await takeOverCondition(ports, stored, ports.clock.now())) === undefined)
+    throw inProgress(stored);
+}
+
 function ownCondition(owner: string, token: number): Condition {
   return [
     [

@@ -198,7 +198,7 @@ const GATES: readonly SafetyRule[] = [
   },
   {
     name: 'the right to delete is probed before the scan',
-    file: 'functions/delete/probe-delete.ts',
+    file: 'shared/run/probe-root.ts',
     line: "if (isStoreFault(error, 'AccessDenied')) {",
     without: "if (isStoreFault(error, 'AccessDenied')) return true;\n    if (false) {",
     suite: [pipeline('delete-requests')],

@@ -1,34 +1,18 @@
 /** `icesweep lock` and `icesweep unlock`: the table's lease, for other maintenance jobs on it. */
 import { hostname, userInfo } from 'node:os';
-import { createCatalog } from '#shared/catalog/catalog.ts';
-import { TableNotFoundError } from '#shared/errors.ts';
 import { humanTime } from '#shared/report/format.ts';
-import { resolveInput } from '#shared/run/input.ts';
-import { identityRules } from '#shared/run/input-identity.ts';
-import { leaseId, lockTable, unlockTable } from '#shared/run/lease.ts';
-import { loadMetadata } from '#shared/run/table-reader.ts';
+import { lockTable, unlockTable } from '#shared/run/lease.ts';
 import { type CommandContext, operandOf, textOf } from '../context.ts';
 import { openFleetItems } from '../fleet/open-fleet.ts';
 import { withRuntime } from '../local-runtime.ts';
-import type { Runtime } from '../runtime.ts';
-import { LOCAL_DEPLOYMENT, type Target, targetOf } from '../target.ts';
+import { clock, leaseOf } from '../table-lease.ts';
+import { targetOf } from '../target.ts';
 
 /** A day: longer than any compaction should take, short enough that a forgotten lock does not stay. */
 const LOCK_MS = 24 * 3_600_000;
 
-const clock = { now: () => Date.now(), sleep: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)) };
 /** A run's lease ends with its run or by time; a person with a lock has no business in judging that. */
 const executions = { status: async () => 'unknown' as const };
-
-async function leaseOf(target: Target, runtime: Runtime): Promise<string> {
-  const resolved = resolveInput(target.input, LOCAL_DEPLOYMENT);
-  const secrets = { read: async (name: string) => process.env[name.replace(/^env:/, '')] ?? '' };
-  const pointer = await createCatalog(resolved, { tables: runtime.tables, secrets }).currentMetadata();
-  const meta = await loadMetadata(runtime.tables, pointer.metadata_location, identityRules(resolved, resolved.table));
-  if (meta === undefined)
-    throw new TableNotFoundError(`The metadata file ${pointer.metadata_location} does not exist.`);
-  return leaseId(meta.tableUuid, meta.location);
-}
 
 function ownerOf(context: CommandContext): string {
   return textOf(context, 'comment') ?? `${userInfo().username}@${hostname()}`;

@@ -5,6 +5,7 @@ import { execute, isRecorded, type Unrecorded } from '../execute.ts';
 import { withRuntime } from '../local-runtime.ts';
 import { newRunName } from '../run-name.ts';
 import { showRun, summaryOf } from '../show.ts';
+import { assertDeletable } from '../table-lease.ts';
 import { targetOf } from '../target.ts';
 import { recordText } from '../text/record-text.ts';
 import { deletePlanned, NOT_CONFIRMED } from './delete.ts';
@@ -15,12 +16,14 @@ function asDeleting(planned: RunRecord | Unrecorded, context: CommandContext): R
 }
 
 export function run(context: CommandContext): Promise<number> {
-  const { input, connection } = targetOf(operandOf(context, 0), context.parsed.values, {
+  const target = targetOf(operandOf(context, 0), context.parsed.values, {
     dry_run: true,
     override: undefined,
     plan: undefined,
   });
+  const { input, connection } = target;
   return withRuntime(context, connection, async (runtime) => {
+    if (!isOn(context, 'dry-run')) await assertDeletable(target, runtime);
     const planned = await execute(runtime, { input, connection, name: newRunName('run', input.table) }, context);
     const deletable = isRecorded(planned) && planned.verdict === 'DRY_RUN' && planned.orphan_files_count > 0;
     if (isOn(context, 'dry-run')) return showRun(planned, runtime, context);
