@@ -20,8 +20,18 @@ import { LOCATION } from './synthesized.ts';
 /** W3005: CDK says of a function and a machine that they depend on a role which they name anyway. */
 const OF_CDK = 'W3005';
 
-const isThere = spawnSync('cfn-lint', ['--version']).status === 0;
-const skip = isThere ? false : 'cfn-lint is not on the PATH';
+/** Older ones do not know what CDK writes by now, such as the tags of rules. */
+const LEAST = [1, 58] as const;
+
+function reasonToSkip(): string | false {
+  const { status, stdout } = spawnSync('cfn-lint', ['--version'], { encoding: 'utf8' });
+  if (status !== 0) return 'cfn-lint is not on the PATH';
+  const [major = 0, minor = 0] = (/(\d+)\.(\d+)/.exec(stdout) ?? []).slice(1).map(Number);
+  const isOld = major < LEAST[0] || (major === LEAST[0] && minor < LEAST[1]);
+  return isOld && `${stdout.trim()} is older than ${LEAST.join('.')}`;
+}
+
+const skip = reasonToSkip();
 
 function lint(props: (stack: Stack) => Partial<OrphanCleanupProps>): { status: number | null; out: string } {
   const outdir = mkdtempSync(join(tmpdir(), 'icesweep-lint-'));
