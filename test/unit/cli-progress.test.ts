@@ -32,6 +32,20 @@ describe('progress', () => {
     assert.ok(terminal.errText.endsWith('\r\u001b[Kscan     10 scan shards, 5 s\n'));
   });
 
+  test('a deletion is told in files, whatever the batches hold', () => {
+    const { terminal, progress, clock } = follow(true);
+
+    progress.enter('DeleteOrphans');
+    clock.ms = 2000;
+    progress.countFiles([1000, 1000, 50], 1, 1);
+    clock.ms = 4000;
+    progress.countFiles([1000, 1000, 50], 3, 0);
+    progress.close();
+
+    assert.match(terminal.errText, /delete {3}\[#########\.*\] 1,000\/2,050 files, failed batches: 1, 500\/s/);
+    assert.match(terminal.errText, /delete {3}2,050 files, 4 s\n$/);
+  });
+
   test('never fills a narrow terminal to its edge', () => {
     const { terminal, progress, clock } = follow(true, { width: 30 });
 

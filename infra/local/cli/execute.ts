@@ -21,6 +21,8 @@ export interface Execution {
   readonly input: Record<string, unknown> & { readonly table: string };
   readonly name: string;
   readonly connection: Connection;
+  /** Of a sealed plan: how many files each of its batches holds. */
+  readonly batchFiles?: readonly number[];
 }
 
 export function isRecorded(run: RunRecord | Unrecorded): run is RunRecord {
@@ -61,12 +63,16 @@ export async function execute(
   context: CommandContext,
 ): Promise<RunRecord | Unrecorded> {
   const { terminal, quiet, stateFolder } = context;
+  const { batchFiles } = execution;
   saveConnection(stateFolder, execution.name, execution.connection);
   const progress = new Progress(terminal, { quiet });
   const running = await runtime.start(execution.input, execution.name, {
     entered: (state) => progress.enter(state),
     left: (state) => progress.leave(state),
-    counted: (state, done, total, failed) => progress.count(state, done, total, failed),
+    counted: (state, done, total, failed) =>
+      state === 'DeleteOrphans' && batchFiles !== undefined
+        ? progress.countFiles(batchFiles, done, failed)
+        : progress.count(state, done, total, failed),
   });
   const interrupt = onInterrupt({
     finish: () => running.stop(),

@@ -31,6 +31,8 @@ interface Stage {
   done: number;
   failed: number;
   total: number;
+  /** Of `done` and `total`; absent: the state's own. */
+  unit?: string;
 }
 
 export interface ProgressOptions {
@@ -57,8 +59,9 @@ export function stageText(stage: Stage, nowMs: number, withBar: boolean): string
   const words = (known?.words ?? stage.state).padEnd(8);
   const elapsedMs = nowMs - stage.startedMs;
   if (stage.total === 0) return `${words} ${humanDuration(elapsedMs)}`;
-  const parts = [`${humanCount(stage.done)}/${humanCount(stage.total)} ${known?.unit ?? 'items'}`];
-  if (stage.failed > 0) parts.push(`${humanCount(stage.failed)} failed`);
+  const parts = [`${humanCount(stage.done)}/${humanCount(stage.total)} ${stage.unit ?? known?.unit ?? 'items'}`];
+  const failed = humanCount(stage.failed);
+  if (stage.failed > 0) parts.push(stage.unit === undefined ? `${failed} failed` : `failed batches: ${failed}`);
   const perSecond = elapsedMs > 0 ? (stage.done * 1000) / elapsedMs : 0;
   if (stage.done > 0 && elapsedMs >= 1000) {
     parts.push(`${perSecond >= 10 ? humanCount(perSecond) : perSecond.toFixed(1)}/s`);
@@ -94,11 +97,20 @@ export class Progress {
     this.#tick();
   }
 
-  count(state: string, done: number, total: number, failed = 0): void {
+  count(state: string, done: number, total: number, failed = 0, unit?: string): void {
     if (this.#stage?.state !== state) this.enter(state);
     if (this.#stage === undefined) return;
-    Object.assign(this.#stage, { done, total, failed });
+    Object.assign(this.#stage, { done, total, failed }, unit === undefined ? {} : { unit });
     this.#tick();
+  }
+
+  /**
+   * Of a deletion, in files: how many batches ended is known, and how many files each was sealed with. Where batches run side
+   * by side, the ones that ended are taken for the first ones.
+   */
+  countFiles(batchFiles: readonly number[], done: number, failed: number): void {
+    const sum = (files: readonly number[]): number => files.reduce((total, count) => total + count, 0);
+    this.count('DeleteOrphans', sum(batchFiles.slice(0, done)), sum(batchFiles), failed, 'files');
   }
 
   leave(state: string): void {
@@ -146,7 +158,7 @@ export class Progress {
     if (this.#quiet || !this.#terminal.live) return;
     const time = humanDuration(this.#now() - stage.startedMs);
     const known = STAGES[stage.state];
-    const counts = stage.total > 0 ? `${humanCount(stage.done)} ${known?.unit ?? 'items'}, ` : '';
+    const counts = stage.total > 0 ? `${humanCount(stage.done)} ${stage.unit ?? known?.unit ?? 'items'}, ` : '';
     this.#terminal.err(
       `${shortened(`${(known?.words ?? stage.state).padEnd(8)} ${counts}${time}`, this.#terminal.columns() - 1)}\n`,
     );

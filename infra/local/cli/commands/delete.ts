@@ -1,7 +1,7 @@
 /** `icesweep delete` and the second half of `icesweep run`: deletes exactly what a sealed plan lists. */
 import { PlanNotDeletableError } from '#shared/errors.ts';
-import type { Plan } from '#shared/run/plan.ts';
 import type { RunRecord } from '#shared/run/record.ts';
+import type { Seal } from '#shared/run/seal.ts';
 import type { Connection } from '../../state/connections.ts';
 import { flagInputs } from '../arguments/run-input.ts';
 import { confirmDeletion } from '../confirm.ts';
@@ -25,8 +25,8 @@ const ALLOWED = new Set([
   'pause_ms',
 ]);
 
-/** The plan artefact that the run's seal names. */
-async function planOf(run: RunRecord, runtime: Runtime): Promise<Plan> {
+/** @throws PlanNotDeletableError a run that sealed nothing */
+async function sealOf(run: RunRecord, runtime: Runtime): Promise<Seal> {
   const seal = await readRunSeal(run, runtime);
   if (seal === undefined) {
     throw new PlanNotDeletableError(
@@ -34,7 +34,7 @@ async function planOf(run: RunRecord, runtime: Runtime): Promise<Plan> {
       { next: 'Plan again.' },
     );
   }
-  return planArtefacts(run, runtime).readPlan(seal.plan_hash);
+  return seal;
 }
 
 /**
@@ -48,7 +48,8 @@ export async function deletePlanned(
   connection: Connection,
   context: CommandContext,
 ): Promise<number | undefined> {
-  const plan = await planOf(run, runtime);
+  const seal = await sealOf(run, runtime);
+  const plan = await planArtefacts(run, runtime).readPlan(seal.plan_hash);
   const summary = await summaryOf(run, runtime);
   if (summary === undefined)
     throw new PlanNotDeletableError(`The run ${run.run_id} found no orphans; there is nothing to delete.`);
@@ -63,7 +64,12 @@ export async function deletePlanned(
     ...(metadata_location === undefined ? {} : { metadata_location }),
     plan: run.run_id,
   };
-  const deletion = await execute(runtime, { input, connection, name: newRunName('delete', table) }, context);
+  const batchFiles = seal.batches.map(({ files }) => files);
+  const deletion = await execute(
+    runtime,
+    { input, connection, name: newRunName('delete', table), batchFiles },
+    context,
+  );
   return showRun(deletion, runtime, context);
 }
 
