@@ -24,8 +24,34 @@ function appProps(): AppProps {
 
 const app = new App(appProps());
 
+const SETTINGS = [
+  'tableLocations',
+  'bucketsOfOtherAccounts',
+  'tablesFile',
+  'catalogType',
+  'restCatalogUri',
+  'olderThanDays',
+  'alarmTopicArn',
+  'dryRunByDefault',
+  'dryRunOnly',
+  'stackName',
+  // Other bundles, for tests.
+  'functions',
+] as const;
+type Setting = (typeof SETTINGS)[number];
+
+/** A mistyped `dryRunOnly` must not deploy a fleet that may delete. */
+function refuseUnknownSettings(): void {
+  const given = Object.keys(app.node.getAllContext()).filter((name) => name.startsWith('icesweep:'));
+  const known: readonly string[] = SETTINGS.map((name) => `icesweep:${name}`);
+  const unknown = given.filter((name) => !known.includes(name));
+  if (unknown.length > 0) {
+    throw new Error(`${unknown.join(', ')}: no such setting. The settings are ${SETTINGS.slice(0, -1).join(', ')}.`);
+  }
+}
+
 /** A setting from the context; from the command line every value is text. */
-function setting(name: string): string | undefined {
+function setting(name: Setting): string | undefined {
   const value: unknown = app.node.tryGetContext(`icesweep:${name}`);
   return value === undefined || value === '' ? undefined : String(value);
 }
@@ -43,8 +69,14 @@ function tablesFile(): string | undefined {
   return existsSync(beside) ? beside : undefined;
 }
 
+function flag(name: Setting, otherwise: boolean): boolean {
+  const text = setting(name) ?? String(otherwise);
+  if (text !== 'true' && text !== 'false') throw new Error(`icesweep:${name} is true or false, not ${text}.`);
+  return text === 'true';
+}
+
 /** A setting of several names, separated by commas. */
-function namesIn(name: string): string[] {
+function namesIn(name: Setting): string[] {
   return (setting(name) ?? '').split(',').filter((text) => text !== '');
 }
 
@@ -75,8 +107,8 @@ function build(): void {
     bucketsOfOtherAccounts: namesIn('bucketsOfOtherAccounts'),
     tables: file === undefined ? [] : readTablesFile(file),
     catalogType: (setting('catalogType') ?? 'GLUE') as CatalogType,
-    dryRunByDefault: setting('dryRunByDefault') !== 'false',
-    dryRunOnly: setting('dryRunOnly') === 'true',
+    dryRunByDefault: flag('dryRunByDefault', true),
+    dryRunOnly: flag('dryRunOnly', false),
     ...(restCatalogUri === undefined ? {} : { restCatalogUri }),
     ...(olderThanDays === undefined ? {} : { olderThan: Duration.days(Number(olderThanDays)) }),
     ...(topicArn === undefined ? {} : { alarmTopic: Topic.fromTopicArn(stack, 'AlarmTopic', topicArn) }),
@@ -85,5 +117,6 @@ function build(): void {
 }
 
 await checkWithNag();
+refuseUnknownSettings();
 build();
 app.synth();

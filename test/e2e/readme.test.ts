@@ -3,25 +3,13 @@
  * and what the document shows must be what is shown. What cannot run here is named below, with where it runs or why nowhere.
  */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { parseCommand } from '#infra/local/cli/arguments/parse-command.ts';
-import { MemoryBucket } from '#infra/local/s3/memory-bucket.ts';
-import { type S3Server, startS3Server } from '#infra/local/s3/server.ts';
-import { oldFiles, PROJECT, writeSmallTable } from '#test/support/cli-world.ts';
-import { hasTerminals, onTerminal } from '#test/support/pty.ts';
+import { PROJECT } from '#test/support/cli-world.ts';
+import { Newcomer, type Question } from '#test/support/newcomer.ts';
+import { hasTerminals } from '#test/support/pty.ts';
 import { blocksOf, commandsOf, missingLine, readDocument, type Told } from '#test/support/readme.ts';
 
 const README = readDocument('README.md');
@@ -57,6 +45,11 @@ const NOWHERE: Readonly<Record<string, string>> = {
     'needs a deployment; its flags are parsed',
   'npm run icesweep -- unlock analytics.orders --catalog glue --run-table <run-table>':
     'needs a deployment; its flags are parsed',
+  'npm run icesweep -- runs analytics.orders --run-table <run-table>': 'needs a deployment; its flags are parsed',
+  'npm run icesweep -- report <run> --run-table <run-table> --work-bucket <work-bucket> --html report.html':
+    'needs a deployment; its flags are parsed',
+  'npm run icesweep -- explain <run> <path> --run-table <run-table> --work-bucket <work-bucket>':
+    'needs a deployment; its flags are parsed',
   'npm run test:slow': 'takes hours; the script is there',
   'npm run bench': 'takes long and measures; the script is there',
 };
@@ -64,11 +57,10 @@ const NOWHERE: Readonly<Record<string, string>> = {
 interface Expectation {
   /** What the output must hold beside what the document shows. */
   readonly shows: RegExp;
-  /** Asked for on a terminal, and what is typed. */
-  readonly asks?: readonly [question: RegExp, answer: string];
+  readonly asks?: Question;
 }
 
-const ASKED: readonly [RegExp, string] = [/to go on: /, 'orders'];
+const ASKED: Question = [/to go on: /, 'orders'];
 
 /** Commands that this test runs, in the documents' order. */
 const HERE: Readonly<Record<string, Expectation>> = {
@@ -89,101 +81,12 @@ const HERE: Readonly<Record<string, Expectation>> = {
   'npm run model': { shows: /Inputs of the model:/ },
 };
 
-/** All that git has, by its top folders; packages come from this checkout, so that no network is needed. */
-const PARTS = [
-  'functions',
-  'infra',
-  'shared',
-  'test/support',
-  'cdk.json',
-  'package.json',
-  'tsconfig.json',
-  'README.md',
-];
-
-class Newcomer {
-  readonly folder = mkdtempSync(join(tmpdir(), 'icesweep-newcomer-'));
-  readonly lake = new MemoryBucket({ versioning: 'Enabled' });
-  #server: S3Server | undefined;
-  #run = '';
-
-  async open(): Promise<void> {
-    for (const part of PARTS) cpSync(join(PROJECT, part), join(this.folder, part), { recursive: true });
-    symlinkSync(join(PROJECT, 'node_modules'), join(this.folder, 'node_modules'));
-    await writeSmallTable(oldFiles(this.folder), 's3://lake/db/orders', 'warehouse/db/orders');
-    await writeSmallTable(oldFiles(this.folder), 'hdfs://nn/wh/t', 'copy');
-    const old = Date.now() - 60 * 86_400_000;
-    const bucket = {
-      put: (_bucket: string, key: string, bytes: Uint8Array) => this.lake.seed(key, Buffer.from(bytes), old),
-    };
-    await writeSmallTable(bucket, 's3://lake/db/orders', 'db/orders');
-    this.#server = await startS3Server({ buckets: { lake: this.lake } });
-  }
-
-  async close(): Promise<void> {
-    await this.#server?.close();
-    rmSync(this.folder, { recursive: true, force: true });
-  }
-
-  /** Puts there what the document says that a reader puts there. */
-  #filledIn(command: string): string {
-    return command
-      .replace('http://127.0.0.1:9000', this.#server?.endpoint as string)
-      .replace('<run>', this.#run)
-      .replace('<path>', 'data/empty.parquet');
-  }
-
-  get #environment(): Record<string, string> {
-    const credentials = { AWS_ACCESS_KEY_ID: 'newcomer', AWS_SECRET_ACCESS_KEY: 'newcomer', AWS_REGION: 'us-east-1' };
-    const path = [dirname(process.execPath), process.env['PATH'] ?? ''].join(delimiter);
-    return { ...credentials, PATH: path, NO_COLOR: '1', npm_config_update_notifier: 'false' };
-  }
-
-  /** What the command shows; it must end well. */
-  async type(command: string, asks?: Expectation['asks']): Promise<string> {
-    const shown = await (asks === undefined ? this.#plain(command) : this.#asked(command, asks));
-    this.#run = /^run +(\S+)/m.exec(shown)?.[1] ?? this.#run;
-    return shown;
-  }
-
-  #plain(command: string): Promise<string> {
-    const child = spawn('sh', ['-c', this.#filledIn(command)], {
-      cwd: this.folder,
-      env: { ...process.env, ...this.#environment },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    const text = { out: '', err: '' };
-    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-      text.out += chunk;
-    });
-    child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
-      text.err += chunk;
-    });
-    return new Promise((done, fail) =>
-      child.on('close', (code) =>
-        code === 0 ? done(text.out || text.err) : fail(new Error(`${command} ended with ${code}: ${text.err}`)),
-      ),
-    );
-  }
-
-  async #asked(command: string, [question, answer]: readonly [RegExp, string]): Promise<string> {
-    const session = onTerminal(this.#filledIn(command), { cwd: this.folder, environment: this.#environment });
-    await session.shows(question);
-    session.type(`${answer}\r`);
-    const code = await session.exit;
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: a terminal's own.
-    const shown = session.text().replace(/\u001b\[[0-9;]*[A-Za-z]/g, '');
-    assert.equal(code, 0, shown);
-    return shown;
-  }
-}
-
 const told = DOCUMENTS.flatMap((name) => commandsOf(readDocument(name)));
 
 test('what is filled in is what the README says that the reader fills in', () => {
   for (const name of ['<run>', '<path>', 'http://127.0.0.1:9000', './warehouse/db/orders', 's3://lake/db/orders'])
     assert.ok(README.includes(`| \`${name}\` |`), name);
-  for (const name of ['hdfs://nn/wh/t', './copy', '<arn>', '<run-table>'])
+  for (const name of ['hdfs://nn/wh/t', './copy', '<arn>', '<run-table>', '<work-bucket>'])
     assert.ok(README.includes(`\`${name}\``), name);
 });
 
@@ -215,8 +118,7 @@ test('what runs nowhere is at least understood: scripts are there, flags and set
     const words = command.split(' ');
     if (words[0] === 'npm') assert.ok((words[2] as string) in scripts, command);
     if (command.startsWith('npm run icesweep -- ')) parseCommand(words.slice(4));
-    for (const [, name] of command.matchAll(/-c icesweep:(\w+)=/g))
-      assert.ok(settings.includes(`('${name}')`), command);
+    for (const [, name] of command.matchAll(/-c icesweep:(\w+)=/g)) assert.ok(settings.includes(`'${name}',`), command);
   }
 });
 

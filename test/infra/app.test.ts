@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { PROJECT } from '#test/support/cli-world.ts';
+import { readDocument } from '#test/support/readme.ts';
 import { FAKE_FUNCTIONS } from './scripted-machine.ts';
 
 interface Synthesis {
@@ -48,6 +49,27 @@ test('with locations of its own it says nothing', (t) => {
   const { code, err, errors } = synthesize(t, { 'icesweep:tableLocations': 's3://lake/wh/,s3://other/' });
 
   assert.deepEqual({ code, err, errors }, { code: 0, err: '', errors: [] });
+});
+
+test('a setting that is mistyped, or neither true nor false, deploys nothing', (t) => {
+  const locations = { 'icesweep:tableLocations': 's3://lake/wh/' };
+  const unknown = synthesize(t, { ...locations, 'icesweep:dryrunOnly': 'true' });
+  const vague = synthesize(t, { ...locations, 'icesweep:dryRunOnly': 'yes' });
+
+  assert.equal(unknown.code, 1);
+  assert.match(unknown.err, /icesweep:dryrunOnly: no such setting\. The settings are .*dryRunOnly/);
+  assert.equal(vague.code, 1);
+  assert.match(vague.err, /icesweep:dryRunOnly is true or false, not yes/);
+});
+
+test('the README names the settings, all of them', (t) => {
+  const { err } = synthesize(t, { 'icesweep:x': 'y' });
+  const known = /The settings are ([\w, ]+)\./.exec(err)?.[1]?.split(', ') ?? [];
+  const [told = ''] = /The settings of the app are[^.]*\.json[^.]*\./.exec(readDocument('README.md')) ?? [];
+  const named = [...told.matchAll(/`(\w+)`/g)].map(([, name]) => name as string);
+
+  assert.ok(known.length > 5);
+  assert.deepEqual(named.filter((name) => !/^[A-Z]+$/.test(name)).sort(), known.sort());
 });
 
 test('a tables file that is not there, and locations that are none, end with the reason', (t) => {
