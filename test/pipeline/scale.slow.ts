@@ -20,6 +20,13 @@ const TABLES: Readonly<Record<string, ScaleOptions>> = {
     layout: 'hive',
     isOrphan: (index) => index >= MILLION / 2 && index < MILLION / 2 + MILLION / 400,
   },
+  'ten million files in a hashed layout': { files: 10 * MILLION, layout: 'hashed', isOrphan: everyTwentieth },
+  'ten million files in a hive layout': { files: 10 * MILLION, layout: 'hive', isOrphan: everyTwentieth },
+  'ten million files with orphans in one partition only': {
+    files: 10 * MILLION,
+    layout: 'hive',
+    isOrphan: (index) => index >= 5 * MILLION && index < 5 * MILLION + MILLION / 40,
+  },
   'three key ranges': { files: MILLION, layout: 'hashed', isOrphan: everyTwentieth, ranges: 3 },
 };
 

@@ -41,18 +41,23 @@ export async function sweepMadeUp(options: ScaleOptions): Promise<ScaleResult> {
   });
   await world.mark();
   const receipts = await world.listAll();
-  const found = new Set<string>();
+  const found = new Uint8Array(options.files);
   let wrong = 0;
+  let count = 0;
   for (const receipt of receipts) {
     for (const { key } of await world.candidates([receipt])) {
-      if (found.has(key) || !options.isOrphan(indexOf(key))) wrong++;
-      found.add(key);
+      const index = indexOf(key);
+      // The whole key, not its number alone.
+      const isPlanted = index < options.files && options.isOrphan(index) && table.key(index) === key;
+      if (!isPlanted || found[index] === 1) wrong++;
+      else count++;
+      found[index] = 1;
     }
   }
   const missed = await missedOrphans(world, table, found);
   return {
     listed: receipts.reduce((sum, { listed }) => sum + listed.files, 0),
-    found: found.size,
+    found: count,
     wrong,
     covered: (await builds(world)).reduce((sum, { distinct }) => sum + distinct.covered, 0),
     ...missed,
@@ -62,7 +67,7 @@ export async function sweepMadeUp(options: ScaleOptions): Promise<ScaleResult> {
 async function missedOrphans(
   world: MarkWorld,
   table: MadeUpTable,
-  found: ReadonlySet<string>,
+  found: Uint8Array,
 ): Promise<Pick<ScaleResult, 'planted' | 'falsePositives' | 'lost'>> {
   const hasher = await createKeyHasher(world.plan.salt);
   const ranges = new RangeIndex(world.plan.ranges);
@@ -74,8 +79,8 @@ async function missedOrphans(
   for (let index = 0; index < table.options.files; index++) {
     if (!table.options.isOrphan(index)) continue;
     planted++;
+    if (found[index] === 1) continue;
     const key = table.key(index);
-    if (found.has(key)) continue;
     const filter = filters[ranges.find(Buffer.from(key))] as FilterShard;
     if (filter.hasContent(hasher.ofString(key))) falsePositives++;
     else lost++;
