@@ -25,12 +25,13 @@ const PARTS = [
 ];
 
 export class Newcomer {
-  readonly folder = mkdtempSync(join(tmpdir(), 'icesweep-newcomer-'));
+  folder = '';
   readonly lake = new MemoryBucket({ versioning: 'Enabled' });
   #server: S3Server | undefined;
   #run = '';
 
   async open(): Promise<void> {
+    this.folder = mkdtempSync(join(tmpdir(), 'icesweep-newcomer-'));
     for (const part of PARTS) cpSync(join(PROJECT, part), join(this.folder, part), { recursive: true });
     symlinkSync(join(PROJECT, 'node_modules'), join(this.folder, 'node_modules'));
     await writeSmallTable(oldFiles(this.folder), 's3://lake/db/orders', 'warehouse/db/orders');
