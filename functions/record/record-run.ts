@@ -4,8 +4,10 @@ import { artefact } from '#shared/run/artefacts.ts';
 import { StageStoppedError } from '#shared/run/delete-marks.ts';
 import { leaseIdOfPlan, releaseLease, ticketOf, unlockTable } from '#shared/run/lease.ts';
 import type { FailureState, RecordEvent, RunState } from '#shared/run/messages.ts';
+import type { Plan } from '#shared/run/plan.ts';
 import type { RunRecord } from '#shared/run/record.ts';
 import type { CatalogConfig } from '#shared/run/resolved-input.ts';
+import { RunArtefacts } from '#shared/run/run-artefacts.ts';
 import type { RunEndedDetail } from '#shared/run/run-events.ts';
 import { findRecord, recordsOfTable, storeRecord } from '#shared/run/run-store.ts';
 import { TimeLeft } from '#shared/run/time-left.ts';
@@ -44,19 +46,33 @@ async function reasonOfSkip({ artefacts }: Gathered): Promise<{ readonly error: 
 /** Ends a run that was refused, failed, was stopped or ran out of time; answers what the Fail state says. */
 export async function recordFailure(event: RecordEvent, ports: StagePorts): Promise<FailureState> {
   const run = event.state.run ?? (await unplannedPlan(event, ports));
-  const ended = event.state.run === undefined && endedFromOutside(event.state.error?.Error);
+  const ended = event.record === 'ended';
+  const told = ended ? await findRecord(ports.items, run.run_id) : undefined;
+  if (told !== undefined) {
+    // The event of an end comes after what the run has told of itself, which stands.
+    await giveLeaseBack(run, await planOf(run, ports), ports);
+    return failureOf(told);
+  }
   const entered = run.outcome === 'SEALED_PLAN' || event.state.evaluation?.verdict === 'DELETE';
   const gathered = await gatherRun(run, ended && !entered ? 'unknown' : entered, ports);
   const { error, cause } = trueError(event, gathered);
   const aborted = endedFromOutside(error);
   const verdict: Verdict = aborted ? 'ABORTED' : verdictOfError(error) === 'REFUSED' ? 'REFUSED' : 'FAILED';
   const head = { ...headOf(event, run, verdict, gathered, ports), error, cause: cause.slice(0, MOST_CAUSE) };
-  const record = await finish(head, run, gathered, event, ports);
+  return failureOf(await finish(head, run, gathered, event, ports));
+}
+
+function failureOf({ run_id, verdict, error = '', cause = '', report }: RunRecord): FailureState {
   return {
-    verdict: verdict === 'REFUSED' ? 'REFUSED' : aborted ? 'ABORTED' : 'FAILED',
+    verdict: verdict === 'REFUSED' || verdict === 'ABORTED' ? verdict : 'FAILED',
     error,
-    cause: `${record.cause ?? cause} Run ${record.run_id}, report ${record.report ?? 'none'}; exit code ${exitCodeOf(verdict, error)}. Failed runs are started anew, never redriven.`,
+    cause: `${cause} Run ${run_id}, report ${report ?? 'none'}; exit code ${exitCodeOf(verdict, error)}. Failed runs are started anew, never redriven.`,
   };
+}
+
+function planOf(run: RunState, ports: StagePorts): Promise<Plan | undefined> {
+  const artefacts = new RunArtefacts(ports.work, ports.workBucket, run.seal_prefix || run.prefix);
+  return artefacts.readJsonIfWhole<Plan>(artefact.plan);
 }
 
 async function finish(
@@ -66,20 +82,14 @@ async function finish(
   event: RecordEvent,
   ports: StagePorts,
 ): Promise<RunRecord> {
-  // The event of an end from outside may come after the run has told its own.
-  const told = head.verdict === 'ABORTED' ? await findRecord(ports.items, head.run_id) : undefined;
-  if (told !== undefined) {
-    await giveLeaseBack(run, gathered, ports);
-    return told;
-  }
   const orphans = await writeOrphanLists(gathered, new TimeLeft(ports.budget));
   const made = makeRecord(head, gathered, orphans.first);
   const withLists = { ...made, warnings: [...made.warnings, ...orphans.warnings] };
   const table = { table: run.table, catalog: catalogOf(event.input, gathered, ports) };
   const record = await writeReport(withLists, gathered, orphans, table, ports);
   await gathered.artefacts.writeJson(artefact.summary, record);
-  const standing = await storeRecord(ports.items, record, table);
-  await giveLeaseBack(run, gathered, ports);
+  const standing = await storeRecord(ports.items, record, table, { fromOutside: event.record === 'ended' });
+  await giveLeaseBack(run, gathered.plan, ports);
   announce(standing, ports);
   const detail: RunEndedDetail = { ...standing, version: '1' };
   await ports.events.publish(EVENTS[standing.verdict], JSON.parse(JSON.stringify(detail)));
@@ -87,7 +97,7 @@ async function finish(
 }
 
 /** Of an execution that was ended from outside only the owner is known; a worker of it that is still at work loses the lease. */
-async function giveLeaseBack(run: RunState, { plan }: Gathered, ports: StagePorts): Promise<void> {
+async function giveLeaseBack(run: RunState, plan: Plan | undefined, ports: StagePorts): Promise<void> {
   if (plan === undefined) return;
   if (run.fencing_token > 0) await releaseLease(ports, ticketOf(run, plan));
   else await unlockTable(ports, leaseIdOfPlan(plan), run.run_id);

@@ -13,7 +13,7 @@ export interface OutsideEventsProps {
   readonly deadLetterQueue: Queue;
 }
 
-/** What happens outside of executions: the record of one that was stopped, and the daily look at the tables. */
+/** What happens outside of executions: the record of one that could not write it, and the daily look at the tables. */
 export class OutsideEvents extends Construct {
   constructor(scope: Construct, id: string, props: OutsideEventsProps) {
     super(scope, id);
@@ -25,11 +25,11 @@ export class OutsideEvents extends Construct {
       });
     // The events of AWS services are on the default bus only. Children of maps have ARNs of their own and do not match.
     new Rule(this, 'ExecutionStopped', {
-      description: 'Records executions that were aborted or timed out, which no state of their own can.',
+      description: 'Records executions that were aborted, timed out or failed before a state of their own could.',
       eventPattern: {
         source: ['aws.states'],
         detailType: ['Step Functions Execution Status Change'],
-        detail: { status: ['ABORTED', 'TIMED_OUT'], stateMachineArn: [props.stateMachine.stateMachineArn] },
+        detail: { status: ['ABORTED', 'TIMED_OUT', 'FAILED'], stateMachineArn: [props.stateMachine.stateMachineArn] },
       },
       targets: [target(props.record)],
     });

@@ -108,8 +108,8 @@ export interface RecordEvent {
     readonly evaluation?: EvaluationState;
     readonly error?: { readonly Error: string; readonly Cause: string };
   };
-  /** `run` for RecordRun, `failure` for RecordFailure. */
-  readonly record: 'run' | 'failure';
+  /** `run` for RecordRun, `failure` for RecordFailure, `ended` for an execution that is over and may have recorded nothing. */
+  readonly record: 'run' | 'failure' | 'ended';
 }
 
 /** `$.failure` after RecordFailure: what the Fail state says. */

@@ -34,14 +34,19 @@ function itemOf(record: RunRecord, table: TableName): Item {
 }
 
 /**
- * Stores a record and answers the one that stands. A repeat of the same run replaces its own record, but an end that came
- * from outside (ABORTED) never replaces one that the run wrote itself.
+ * Stores a record and answers the one that stands. A repeat of the same run replaces its own record, but what is told of it from
+ * outside (`fromOutside`) never replaces one that the run wrote itself.
  */
-export async function storeRecord(items: ItemTable, record: RunRecord, table: TableName): Promise<RunRecord> {
+export async function storeRecord(
+  items: ItemTable,
+  record: RunRecord,
+  table: TableName,
+  { fromOutside }: { readonly fromOutside: boolean },
+): Promise<RunRecord> {
   const key = recordKey(table, record.started_at, record.run_id);
   const absent = [{ absent: true } as const];
   const mine = [{ attribute: 'run_id', equals: record.run_id } as const];
-  const stored = await items.put(itemOf(record, table), record.verdict === 'ABORTED' ? [absent] : [absent, mine]);
+  const stored = await items.put(itemOf(record, table), fromOutside ? [absent] : [absent, mine]);
   const pointer = { ...runPointerKey(record.run_id), record_pk: key.pk, record_sk: key.sk, run_id: record.run_id };
   await items.put(pointer);
   if (stored) return record;

@@ -1,4 +1,7 @@
-/** EventBridge's "Step Functions Execution Status Change", as the rule on aborted and timed-out executions delivers it. */
+/**
+ * EventBridge's "Step Functions Execution Status Change", as the rule on executions that did not succeed delivers it. Most failed
+ * ones have told their end themselves; one whose RecordFailure failed, or that broke outside every Catch, has not.
+ */
 import type { RecordEvent } from '#shared/run/messages.ts';
 
 export interface ExecutionEndedEvent {
@@ -7,11 +10,14 @@ export interface ExecutionEndedEvent {
     readonly executionArn: string;
     readonly stateMachineArn: string;
     readonly name: string;
-    readonly status: 'ABORTED' | 'TIMED_OUT';
+    readonly status: 'ABORTED' | 'TIMED_OUT' | 'FAILED';
     /** Milliseconds since the epoch. */
     readonly startDate: number;
     /** JSON text; null where it was too large for the event. */
     readonly input: string | null;
+    /** Of a failed execution. */
+    readonly error?: string | null;
+    readonly cause?: string | null;
   };
 }
 
@@ -42,13 +48,17 @@ export function recordEventOf({ detail }: ExecutionEndedEvent): RecordEvent {
       start_time: new Date(detail.startDate).toISOString(),
       state_machine: detail.stateMachineArn,
     },
-    state: {
-      error: {
-        Error: ENDED_ERRORS[detail.status],
-        Cause:
-          detail.status === 'ABORTED' ? 'The execution was stopped from outside.' : 'The execution ran out of time.',
-      },
-    },
-    record: 'failure',
+    state: { error: errorOf(detail) },
+    record: 'ended',
   };
+}
+
+const CAUSES = {
+  ABORTED: 'The execution was stopped from outside.',
+  TIMED_OUT: 'The execution ran out of time.',
+} as const;
+
+function errorOf({ status, error, cause }: ExecutionEndedEvent['detail']): { Error: string; Cause: string } {
+  if (status === 'FAILED') return { Error: error || 'States.Runtime', Cause: cause ?? '' };
+  return { Error: ENDED_ERRORS[status], Cause: CAUSES[status] };
 }

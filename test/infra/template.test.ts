@@ -97,12 +97,15 @@ test('physical names are left to CloudFormation', () => {
   assert.deepEqual([...new Set(names ?? [])], []);
 });
 
-test('aborted and timed-out executions of this machine are recorded, children of its maps are not', () => {
+test('executions of this machine that did not succeed are recorded, children of its maps are not', () => {
   template.hasResourceProperties('AWS::Events::Rule', {
     EventPattern: {
       source: ['aws.states'],
       'detail-type': ['Step Functions Execution Status Change'],
-      detail: { status: ['ABORTED', 'TIMED_OUT'], stateMachineArn: [{ Ref: Match.stringLikeRegexp('StateMachine') }] },
+      detail: {
+        status: ['ABORTED', 'TIMED_OUT', 'FAILED'],
+        stateMachineArn: [{ Ref: Match.stringLikeRegexp('StateMachine') }],
+      },
     },
     Targets: [
       Match.objectLike({

@@ -127,6 +127,35 @@ test('an end from outside never replaces what a run told of itself', async () =>
   assert.equal((JSON.parse(body.toString()) as RunRecord).verdict, 'DELETED');
 });
 
+test('an execution that failed past every state of its own is recorded from outside, with what it deleted', async () => {
+  const { world, orphans } = await orphanWorld(3);
+  world.onStage = (stage) => {
+    if (stage === 'record') throw new KilledError('both record states fail');
+  };
+  await assert.rejects(world.run(ALLOW_ALL, 'broken'), KilledError);
+  world.onStage = () => undefined;
+  const error = { Error: 'States.DataLimitExceeded', Cause: 'The state returned a result that is too large.' };
+
+  const record = await world.recordAbort('broken', ALLOW_ALL, world.nowMs, error);
+
+  assert.deepEqual([record.verdict, record.error], ['FAILED', 'States.DataLimitExceeded']);
+  assert.equal(record.deleted_files_count, orphans.length);
+  assert.equal(world.events.at(-1)?.type, 'Failed');
+  assert.equal(leaseOwner(world), '');
+});
+
+test('a failed run that told its own end is not told again', async () => {
+  const { world } = await orphanWorld(200);
+  const { record } = await world.run({ max_orphan_percent: 20 }, 'refused');
+  const events = world.events.length;
+  const error = { Error: record.error as string, Cause: record.cause as string };
+
+  const standing = await world.recordAbort('refused', {}, Date.parse(record.started_at), error);
+
+  assert.deepEqual(standing, record);
+  assert.equal(world.events.length, events);
+});
+
 test('the error of a record is that of the worker, not that of the map', async () => {
   const { world } = await orphanWorld(3);
   world.tables.options = {

@@ -140,11 +140,11 @@ export class RunWorld {
     name: string,
     input: Readonly<Record<string, unknown>> = {},
     startMs = this.nowMs,
+    error = { Error: 'ExecutionAborted', Cause: 'The execution was stopped from outside.' },
   ): Promise<RunRecord> {
     const execution = { id: name, name, start_time: new Date(startMs).toISOString(), state_machine: 'local' };
     const full = { table: 's3://b/wh/t', catalog: { type: 'path' }, older_than: '1d', ...input };
-    const state = { error: { Error: 'ExecutionAborted', Cause: 'The execution was stopped from outside.' } };
-    await recordFailure({ input: full, execution, state, record: 'failure' }, this.ports);
+    await recordFailure({ input: full, execution, state: { error }, record: 'ended' }, this.ports);
     return (await findRecord(this.items, name)) as RunRecord;
   }
 

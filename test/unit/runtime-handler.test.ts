@@ -125,4 +125,6 @@ test('an execution that was stopped is recorded under its own times and input, a
   assert.equal(recorded.execution.start_time, '2023-11-14T22:13:20.123Z');
   assert.equal(recorded.state.error?.Error, 'ExecutionTimedOut');
   assert.deepEqual(recordEventOf({ ...event, detail: { ...event.detail, input: null } }).input, {});
+  const failed = { ...event.detail, status: 'FAILED', error: 'States.Runtime', cause: 'x' } as const;
+  assert.deepEqual(recordEventOf({ ...event, detail: failed }).state.error, { Error: 'States.Runtime', Cause: 'x' });
 });

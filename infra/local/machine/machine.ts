@@ -95,8 +95,7 @@ class LocalMachine implements Machine {
 
   async #follow(execution: LocalExecution, input: unknown): Promise<ExecutionEnd> {
     const end = await this.#settle(execution, input);
-    if (end.status === 'ABORTED' || end.status === 'TIMED_OUT')
-      await this.#recordFromOutside(execution, input, end.status);
+    if (end.status !== 'SUCCEEDED') await this.#recordFromOutside(execution, input, end);
     const { status } = end;
     this.#register.end(
       execution.name,
@@ -129,7 +128,11 @@ class LocalMachine implements Machine {
   }
 
   /** What the EventBridge rule does in a deployment: no state of the execution itself runs any more. */
-  async #recordFromOutside(execution: LocalExecution, input: unknown, status: 'ABORTED' | 'TIMED_OUT'): Promise<void> {
+  async #recordFromOutside(
+    execution: LocalExecution,
+    input: unknown,
+    { status, error, cause }: Exclude<ExecutionEnd, { status: 'SUCCEEDED' }>,
+  ): Promise<void> {
     const event = {
       source: 'aws.states',
       'detail-type': 'Step Functions Execution Status Change',
@@ -140,6 +143,8 @@ class LocalMachine implements Machine {
         status,
         startDate: execution.startDate.getTime(),
         input: JSON.stringify(input),
+        error,
+        cause,
       },
     };
     try {
