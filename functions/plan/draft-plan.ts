@@ -105,7 +105,7 @@ export async function draftPlan(question: DraftQuestion): Promise<PlanDraft> {
   const { input, execution, catalog, ports } = question;
   const pointer = await catalog.currentMetadata();
   const table = await pinTable(input, pointer, ports.tables);
-  const survey = await surveyTable({ table, pointer, catalog, input, store: ports.tables });
+  const survey = await surveyTable({ table, pointer, catalog, input, store: ports.tables, budget: ports.budget });
   const token = await takeRunLease(question, table);
   const jobs = await findPendingManifests({
     table,

@@ -70,10 +70,14 @@ function isAskedAbout(key: string): boolean {
 }
 
 /** Metadata files and pending manifests of the folders themselves, not of folders below them; each once. */
-export async function listFolders(store: ObjectStore, folders: readonly Folder[]): Promise<ListedFile[]> {
+export async function listFolders(
+  store: ObjectStore,
+  folders: readonly Folder[],
+  hasTime: () => boolean,
+): Promise<ListedFile[]> {
   const files = new Map<string, ListedFile>();
   for (const { bucket, prefix } of folders) {
-    const { objects } = await listWhole(store, { bucket, prefix, delimiter: '/' }, isAskedAbout);
+    const { objects } = await listWhole(store, { bucket, prefix, delimiter: '/' }, { keeps: isAskedAbout, hasTime });
     for (const object of objects) files.set(`${bucket}/${object.key}`, { ...object, bucket });
   }
   return [...files.values()];

@@ -131,7 +131,7 @@ async function judgeAgain(question: SealedPlanQuestion, planned: Plan): Promise<
   // Settings of the deployment may have changed since: what unprotects is taken as it is now.
   const { former_table_uuids, overlaps_allowed, owned_roots } = question.input;
   const input = { ...planned.input, former_table_uuids, overlaps_allowed, owned_roots };
-  await surveyTable({ table, pointer, catalog, input, store: ports.tables });
+  await surveyTable({ table, pointer, catalog, input, store: ports.tables, budget: ports.budget });
 }
 
 /** Opens the seal of an earlier run for this run to delete, and consumes its digest. */

@@ -2,6 +2,8 @@
 import type { Catalog, CurrentPointer } from '#shared/catalog/catalog.ts';
 import type { Folder, GateResult } from '#shared/run/plan.ts';
 import type { ResolvedInput } from '#shared/run/resolved-input.ts';
+import { TimeLeft } from '#shared/run/time-left.ts';
+import type { Budget } from '#shared/runtime/stage-ports.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { findLaterRoots, type LaterRoots } from './later-roots.ts';
 import { SpellingFinder } from './location-spellings.ts';
@@ -27,6 +29,7 @@ export interface SurveyQuestion {
   readonly catalog: Catalog;
   readonly input: ResolvedInput;
   readonly store: ObjectStore;
+  readonly budget: Budget;
 }
 
 function warningsOf(neighbours: Neighbours, catalog: Catalog): string[] {
@@ -42,7 +45,8 @@ export async function surveyTable(question: SurveyQuestion): Promise<Survey> {
   const otherFormatsBeside = await gateOtherFormats(store, locations);
 
   const folders = metadataFolders(table, locations);
-  const files = await listFolders(store, folders);
+  const time = new TimeLeft(question.budget);
+  const files = await listFolders(store, folders, () => !time.isShort);
   const unlogged = unloggedMetadataFiles(table, files);
   const later = await findLaterRoots({
     table,

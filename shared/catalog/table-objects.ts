@@ -88,6 +88,13 @@ export interface Listing {
   readonly pages: number;
 }
 
+export interface WholeListingOptions {
+  /** Objects that are asked about; all where it is absent. */
+  readonly keeps?: (key: string) => boolean;
+  /** False once time is up: then the listing ends by name, not by a worker that dies. */
+  readonly hasTime?: () => boolean;
+}
+
 /**
  * Everything under a prefix, in one answer; for folders whose size is known to be small beside the table's, or of which only
  * few objects are kept.
@@ -95,7 +102,7 @@ export interface Listing {
 export async function listWhole(
   store: ObjectStore,
   request: ListRequest,
-  keeps: (key: string) => boolean = () => true,
+  { keeps = () => true, hasTime = () => true }: WholeListingOptions = {},
 ): Promise<Listing> {
   const objects: ListedObject[] = [];
   const commonPrefixes: string[] = [];
@@ -116,6 +123,12 @@ export async function listWhole(
       );
     }
     tokens.add(token);
+    if (!hasTime()) {
+      throw new ListingIncompleteError(
+        `The folder s3://${request.bucket}/${request.prefix} has too many files for one call: ${pages} pages were listed, and more follow.`,
+        { next: 'Remove old metadata files first (write.metadata.delete-after-commit.enabled), then start a new run.' },
+      );
+    }
   }
 }
 

@@ -852,7 +852,7 @@ const SEALED: readonly SafetyRule[] = [
   {
     name: 'the surroundings at a later deletion',
     file: 'functions/plan/sealed-plan.ts',
-    line: 'await surveyTable({ table, pointer, catalog, input, store: ports.tables });',
+    line: 'await surveyTable({ table, pointer, catalog, input, store: ports.tables, budget: ports.budget });',
     without: 'void input;',
     suite: [unit('plan-sealed')],
   },

@@ -177,3 +177,19 @@ test('without such a snapshot it is that of the oldest, and null without any', a
   await empty.table({}, []);
   assert.equal((await empty.plan()).plan.writer_time, null);
 });
+
+test('a metadata folder that takes longer than a call ends the run by name', async () => {
+  const world = new PlanWorld();
+  await world.table();
+  for (let index = 0; index < 2500; index += 1) world.seed(`wh/t/metadata/${index}-m0.avro`);
+  let late = false;
+  world.remainingMs = () => (late ? 1000 : 900_000);
+  world.onTableCall = ({ operation, key }) => {
+    // The catalog looks for the newest file in the same folder, before anything else of the table is listed.
+    late ||= operation === 'list' && key === 'wh/t/metadata/' && world.tableCalls.includes('list wh/t/');
+  };
+  await assert.rejects(world.run(), {
+    name: 'ListingIncompleteError',
+    message: /too many files for one call: 1 pages/,
+  });
+});

@@ -33,7 +33,14 @@ async function survey(options: SurveyOptions) {
     ...('others' in options ? { otherTables: async () => others } : {}),
   };
   const pinned = await pinTable(resolved, pointer, world.store);
-  return surveyTable({ table: pinned, pointer, catalog, input: resolved, store: world.store });
+  return surveyTable({
+    table: pinned,
+    pointer,
+    catalog,
+    input: resolved,
+    store: world.store,
+    budget: { remainingMs: () => 900_000 },
+  });
 }
 
 const at = (...roots: string[]): OtherTable[] => [{ table: 'db.other', roots, complete: true }];

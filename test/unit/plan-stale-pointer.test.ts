@@ -18,7 +18,14 @@ test('CO-07 a catalog that serves an old pointer: the later version is a root, w
   const input = resolveInput({ table: 's3://b/wh/t' }, parseDeployment(), new Date(T0_MS));
   const table = await pinTable(input, pointer, world.store);
 
-  const { later } = await surveyTable({ table, pointer, catalog, input, store: world.store });
+  const { later } = await surveyTable({
+    table,
+    pointer,
+    catalog,
+    input,
+    store: world.store,
+    budget: { remainingMs: () => 900_000 },
+  });
 
   assert.deepEqual(
     later.roots.map(({ metadataLocation }) => metadataLocation),
