@@ -55,7 +55,7 @@ describe('on a terminal', { skip }, () => {
     const before = world.remaining().length;
     const pace = ['--delete-batch-size', '5', '--delete-cooldown-seconds', '2'];
     const session = onTerminal(world, ['run', world.table, '--yes', ...pace]);
-    await session.shows(/delete {3}.*batches/);
+    await session.shows(/delete {3}.*files/);
     session.type('\u0003');
 
     assert.equal(await session.exit, 130);
