@@ -4,6 +4,7 @@ import {
   DeleteObjectsCommand,
   GetBucketVersioningCommand,
   GetObjectCommand,
+  type GetObjectCommandOutput,
   HeadObjectCommand,
   ListObjectsV2Command,
   type ListObjectsV2CommandOutput,
@@ -58,9 +59,7 @@ export class S3Store implements ObjectStore {
     });
     try {
       const reply = await this.#client.send(command);
-      const bytes = (await reply.Body?.transformToByteArray()) ?? new Uint8Array();
-      // The same memory: a copy of a large metadata file would count twice.
-      const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+      const body = await bodyOf(reply);
       if (reply.ContentLength !== undefined && reply.ContentLength !== body.length) {
         throw new StoreError('Unavailable', `GetObject of s3://${bucket}/${key} ended after ${body.length} bytes.`);
       }
@@ -269,4 +268,18 @@ function readPage(reply: ListObjectsV2CommandOutput, request: ListRequest): List
     truncated: reply.IsTruncated,
   };
   return reply.NextContinuationToken === undefined ? base : { ...base, continuationToken: reply.NextContinuationToken };
+}
+
+/** Read into memory of the stated length: chunks that are joined at the end would take twice that of a large metadata file. */
+async function bodyOf({ Body, ContentLength }: GetObjectCommandOutput): Promise<Buffer> {
+  if (Body === undefined) return Buffer.alloc(0);
+  if (ContentLength === undefined || !(Symbol.asyncIterator in Body))
+    return Buffer.from(await Body.transformToByteArray());
+  const body = Buffer.allocUnsafeSlow(ContentLength);
+  let length = 0;
+  for await (const chunk of Body as AsyncIterable<Uint8Array>) {
+    body.set(chunk, length);
+    length += chunk.length;
+  }
+  return body.subarray(0, length);
 }
