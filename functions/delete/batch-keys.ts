@@ -2,37 +2,38 @@
 import type { DeleteReplyNote, SettledKey } from '#shared/run/outcomes.ts';
 import type { CandidateLine } from '#shared/run/receipts.ts';
 
-/** Requests that may ask for a key before it is left unknown. */
+/** Requests that may ask for a key before it is given up. */
 const TRIES = 5;
 
 export class BatchKeys {
   readonly lines: readonly CandidateLine[];
   readonly settled = new Map<string, SettledKey>();
-  readonly #byKey: ReadonlyMap<string, CandidateLine>;
   readonly #tries = new Map<string, number>();
+  readonly #givenUp = new Set<string>();
 
   constructor(lines: readonly CandidateLine[]) {
     this.lines = lines;
-    this.#byKey = new Map(lines.map((line) => [line.key, line]));
   }
 
+  /** Keys that are still to be asked for. */
   open(): CandidateLine[] {
-    return this.lines.filter((line) => !this.settled.has(line.key));
+    return this.lines.filter(({ key }) => !this.settled.has(key) && !this.#givenUp.has(key));
   }
 
-  linesOf(keys: readonly string[]): CandidateLine[] {
-    return keys.map((key) => this.#byKey.get(key)).filter((line) => line !== undefined);
+  /** Keys that were asked for too often, without a result. */
+  givenUp(): CandidateLine[] {
+    return this.lines.filter(({ key }) => !this.settled.has(key) && this.#givenUp.has(key));
   }
 
   settle(entry: SettledKey): void {
     if (!this.settled.has(entry.key)) this.settled.set(entry.key, entry);
   }
 
-  settleRest(result: 'left' | 'unknown'): void {
-    for (const { key } of this.open()) this.settle({ key, result });
+  leaveRest(): void {
+    for (const { key } of this.open()) this.settle({ key, result: 'left' });
   }
 
-  /** Takes the answer to a request for these keys. A key that was asked for too often is left unknown. */
+  /** Takes the answer to a request for these keys. A key that was asked for too often is given up. */
   apply(asked: readonly string[], reply: DeleteReplyNote): void {
     for (const entry of reply.settled) this.settle(entry);
     if (reply.unsent === true) return;
@@ -41,7 +42,7 @@ export class BatchKeys {
       if (held.has(key)) continue;
       const tries = (this.#tries.get(key) ?? 0) + (reply.throttled ? 0 : 1);
       this.#tries.set(key, tries);
-      if (tries >= TRIES) this.settle({ key, result: 'unknown' });
+      if (tries >= TRIES) this.#givenUp.add(key);
     }
   }
 }

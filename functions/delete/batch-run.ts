@@ -4,7 +4,7 @@ import { foldKey } from '#shared/identity/fold-key.ts';
 import { locateReference } from '#shared/identity/references.ts';
 import { artefact } from '#shared/run/artefacts.ts';
 import { AskedKeys } from '#shared/run/asked-keys.ts';
-import { type AskedPlace, claimAbsent, lookAtKeys } from '#shared/run/look-at-keys.ts';
+import { type AskedPlace, claimAbsent, lookAtKeys, settleUnanswered } from '#shared/run/look-at-keys.ts';
 import type { RunState, WorkerStep } from '#shared/run/messages.ts';
 import {
   type BatchOutcome,
@@ -88,7 +88,8 @@ export class BatchRun {
     while (keys.open().length > 0) {
       const pace = await readPace(artefacts);
       if (isExhausted(pace)) {
-        keys.settleRest('left');
+        await this.#lookAt(keys.open());
+        keys.leaveRest();
         break;
       }
       if (ports.budget.remainingMs() < RESERVE_MS) return { done: false, next: '', wait_seconds: 1 };
@@ -248,8 +249,17 @@ export class BatchRun {
     return false;
   }
 
+  /** Keys that nobody will ask for again: of those whose answers were lost, some may be gone. What is not found out stays as it is. */
+  async #lookAt(lines: readonly CandidateLine[]): Promise<void> {
+    const asked = lines.filter(({ key }) => this.#asked.since(key) !== undefined);
+    const found = await settleUnanswered(this.#place(), asked, (key) => this.#asked.since(key));
+    for (const entry of found.settled) if (entry.result !== 'unknown') this.#setup.keys.settle(entry);
+    this.#reads += found.reads;
+  }
+
   async #finish(): Promise<void> {
     const { artefacts, keys, ports, run, sealed } = this.#setup;
+    await this.#lookAt(keys.givenUp());
     const counts = countKeys(keys.lines, keys.settled, 'unknown');
     await artefacts.writeOnce<BatchOutcome>(artefact.outcome(sealed.batch), {
       plan_hash: run.plan_hash,

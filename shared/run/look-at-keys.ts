@@ -1,5 +1,6 @@
 /** Looking at single keys: before a request where the store cannot be told a condition, after one whose answer was lost. */
 import { nameStoreError } from '#shared/catalog/table-objects.ts';
+import { IcesweepError } from '#shared/errors.ts';
 import { isStoreFault, type ObjectStore } from '#shared/storage/object-store.ts';
 import type { SettledKey } from './outcomes.ts';
 import type { CandidateLine } from './receipts.ts';
@@ -57,23 +58,29 @@ export interface AskedPlace {
 }
 
 /**
- * What became of a request whose answer was lost: keys that are gone are claimed, see {@link claimAbsent}; keys that are still
- * there are left to the next request. `askedAt` is the time of the intent.
+ * What became of keys that nobody will ask for again and whose answers were lost: keys that are gone are claimed, see
+ * {@link claimAbsent}; of keys that are still there nothing is said. A store that cannot be asked now, either, leaves them unknown.
+ * `askedAt` is the time of the intent.
  */
-export async function settleLostReply(
+export async function settleUnanswered(
   place: AskedPlace,
   lines: readonly CandidateLine[],
-  askedAt: (key: string) => string,
+  askedAt: (key: string) => string | undefined,
 ): Promise<{ readonly settled: readonly SettledKey[]; readonly reads: number }> {
-  const looked = await lookAtKeys(place.store, place.bucket, lines);
-  const claimed = await claimAbsent(place, looked.settled, askedAt);
-  return { settled: claimed.settled, reads: looked.reads + claimed.reads };
+  try {
+    const looked = await lookAtKeys(place.store, place.bucket, lines);
+    const claimed = await claimAbsent(place, looked.settled, askedAt);
+    return { settled: claimed.settled, reads: looked.reads + claimed.reads };
+  } catch (error) {
+    if (!(error instanceof IcesweepError)) throw error;
+    return { settled: lines.map(({ key }) => ({ key, result: 'unknown' })), reads: 0 };
+  }
 }
 
 /**
  * Keys that are gone, and that an earlier request asked for without an answer, were deleted by it: where versions are kept, only if
  * the marker on top is not older than that request. Any other marker is somebody else's: the key was absent already. S3
- * answers a condition on a key that a marker hides as if the object had changed.
+ * answers a condition on a key that a marker hides as if the object had changed, also where versioning is suspended.
  */
 export async function claimAbsent(
   place: AskedPlace,
@@ -84,18 +91,29 @@ export async function claimAbsent(
   let reads = 0;
   for (let start = 0; start < settled.length; start += HEADS_AT_ONCE) {
     const group = settled.slice(start, start + HEADS_AT_ONCE).map(async (entry): Promise<SettledKey> => {
-      const isGone = entry.result === 'absent' || (place.versioned && entry.result === 'changed');
-      const at = isGone ? askedAt(entry.key) : undefined;
+      const { key, result } = entry;
+      const at = result === 'absent' || result === 'changed' ? askedAt(key) : undefined;
       if (at === undefined) return entry;
-      if (!place.versioned) return { key: entry.key, result: 'deleted' };
+      if (!place.versioned && result === 'absent') return { key, result: 'deleted' };
       reads++;
+      if (!place.versioned) return (await isGone(place, key)) ? { key, result: 'deleted' } : entry;
       const earliestMs = Date.parse(at) - CLOCK_ALLOWANCE_MS;
-      const marker = await markerSince(place, entry.key, earliestMs);
-      return marker === undefined ? entry : { key: entry.key, result: 'deleted', version_id: marker };
+      const marker = await markerSince(place, key, earliestMs);
+      return marker === undefined ? entry : { key, result: 'deleted', version_id: marker };
     });
     claimed.push(...(await Promise.all(group)));
   }
   return { settled: claimed, reads };
+}
+
+async function isGone({ store, bucket }: AskedPlace, key: string): Promise<boolean> {
+  try {
+    await store.head(bucket, key);
+    return false;
+  } catch (error) {
+    if (isStoreFault(error, 'NotFound')) return true;
+    throw nameStoreError(error, 's3:GetObject', bucket, key);
+  }
 }
 
 async function markerSince(

@@ -1,9 +1,9 @@
 /** The outcome of a batch that was killed: replies as noted, requests without a note by looking, the rest was left. */
-import { IcesweepError, PlanNotDeletableError } from '#shared/errors.ts';
+import { PlanNotDeletableError } from '#shared/errors.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { artefact } from './artefacts.ts';
 import { AskedKeys } from './asked-keys.ts';
-import { settleLostReply } from './look-at-keys.ts';
+import { settleUnanswered } from './look-at-keys.ts';
 import { type BatchOutcome, countKeys, type DeleteIntent, type DeleteReplyNote, type SettledKey } from './outcomes.ts';
 import type { CandidateLine } from './receipts.ts';
 import type { RunArtefacts } from './run-artefacts.ts';
@@ -31,7 +31,7 @@ export async function readOutcome(artefacts: RunArtefacts, batch: number): Promi
 
 /** Settles a batch without outcome, and keeps what was found out beside its notes, so that restore finds its markers. */
 export async function settleBatch(killed: KilledBatch): Promise<BatchOutcome> {
-  const { sealed, seal, artefacts, nowMs } = killed;
+  const { sealed, seal, artefacts, store, versioned, nowMs } = killed;
   const lines = await linesOf(killed);
   const settled = new Map<string, SettledKey>();
   const asked = new AskedKeys();
@@ -50,7 +50,8 @@ export async function settleBatch(killed: KilledBatch): Promise<BatchOutcome> {
     for (const entry of note.settled) if (!settled.has(entry.key)) settled.set(entry.key, entry);
   }
   const open = [...lines.values()].filter(({ key }) => asked.since(key) !== undefined && !settled.has(key));
-  const found = await lookAfter(open, asked, killed);
+  const place = { store, versioned, bucket: sealed.bucket };
+  const found = await settleUnanswered(place, open, (key) => asked.since(key));
   for (const entry of found.settled) settled.set(entry.key, entry);
   reads += found.reads;
   const outcome: BatchOutcome = {
@@ -77,19 +78,4 @@ async function linesOf({ sealed, planArtefacts }: KilledBatch): Promise<Readonly
     for (const line of read) lines.set(line.key, line);
   }
   return lines;
-}
-
-/** A store that cannot be asked now, either, leaves the keys unknown: the record is written all the same. */
-async function lookAfter(
-  lines: readonly CandidateLine[],
-  asked: AskedKeys,
-  { sealed, store, versioned }: KilledBatch,
-): ReturnType<typeof settleLostReply> {
-  try {
-    const askedAt = (key: string) => asked.since(key) as string;
-    return await settleLostReply({ store, versioned, bucket: sealed.bucket }, lines, askedAt);
-  } catch (error) {
-    if (!(error instanceof IcesweepError)) throw error;
-    return { settled: lines.map(({ key }) => ({ key, result: 'unknown' })), reads: 0 };
-  }
 }

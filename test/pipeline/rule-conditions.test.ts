@@ -114,6 +114,71 @@ for (const [form, lose] of [
   });
 }
 
+test('OR-08 where versions are suspended, keys of a request whose answer is lost are deleted keys, too', async () => {
+  for (const replaced of [false, true]) {
+    const { world, orphans } = await orphanWorld(3);
+    world.tables.createBucket('b', { versioning: 'Suspended' });
+    const table = await world.table();
+    await table.append(3);
+    for (const key of orphans) world.tables.seed('b', key, Buffer.from(key), world.writeMs);
+    world.deployment = parseDeployment({ dry_run: false, defaults: LOOSE });
+    const { deleteObjects } = world.tables;
+    let requests = 0;
+    world.tables.deleteObjects = async (...request) => {
+      const reply = await deleteObjects.apply(world.tables, request);
+      const errors = reply.errors.map((error) => ({ ...error, code: 'PreconditionFailed' }));
+      if (requests++ > 0) return { ...reply, errors };
+      if (replaced) world.tables.seed('b', orphans[0] as string, Buffer.from('another'), world.nowMs);
+      throw storeFault('Unavailable');
+    };
+
+    const { record } = await world.run(ALLOW_ALL);
+
+    const counts = [record.deleted_files_count, record.changed_files_count];
+    assert.deepEqual(counts, replaced ? [2, 1] : [3, 0]);
+    assert.deepEqual(world.keys('wh/t/data/orphan'), replaced ? [orphans[0]] : []);
+  }
+});
+
+for (const [gone, counts] of [
+  [true, [3, 0]],
+  [false, [0, 3]],
+] as const) {
+  test(`OR-08 keys that no request got an answer for are looked at in the end: ${gone ? 'gone' : 'still there'}`, async () => {
+    const { world } = await orphanWorld(3);
+    const { deleteObjects } = world.tables;
+    world.tables.deleteObjects = async (...request) => {
+      if (request[1][0]?.key.includes('icesweep-probe')) return deleteObjects.apply(world.tables, request);
+      if (gone) await deleteObjects.apply(world.tables, request);
+      return { deleted: [], errors: [] };
+    };
+    world.deployment = parseDeployment({ dry_run: false, defaults: LOOSE });
+
+    const { record } = await world.run(ALLOW_ALL);
+
+    assert.deepEqual([record.deleted_files_count, record.failed_deletions_count], counts);
+    assert.equal(record.verdict, gone ? 'DELETED' : 'FAILED');
+  });
+}
+
+test('OR-08 where every answer is lost, what the store did before it was left alone is told', async () => {
+  const { world, orphans } = await orphanWorld(6);
+  world.tables.options = {
+    ...world.tables.options,
+    onCall: ({ operation, phase, key }) => {
+      const isLost = operation === 'deleteObjects' && phase === 'after' && !key.includes('icesweep-probe');
+      if (isLost) throw storeFault('Unavailable');
+    },
+  };
+
+  const { record } = await world.run({ ...ALLOW_ALL, delete_batch_size: 3 });
+
+  // Two are asked for too often, the third still waits for its second turn when the store is left alone.
+  assert.deepEqual(world.keys('wh/t/data/orphan'), orphans.slice(3));
+  assert.equal(record.deleted_files_count, 3);
+  assert.equal(record.remaining_files_count, orphans.length - 3);
+});
+
 test('a batch that is repeated after its outcome was written answers it, whatever has become of the run', async () => {
   const { world } = await orphanWorld(2);
   const { state } = await world.run(ALLOW_ALL);

@@ -1051,6 +1051,27 @@ const DELETING: readonly SafetyRule[] = [
     suite: [pipeline('rule-conditions'), pipeline('delete-requests')],
   },
   {
+    name: 'a key that a null marker hides is gone',
+    file: 'shared/run/look-at-keys.ts',
+    line: "if (!place.versioned) return (await isGone(place, key)) ? { key, result: 'deleted' } : entry;",
+    without: 'if (!place.versioned) return entry;',
+    suite: [pipeline('rule-conditions')],
+  },
+  {
+    name: 'keys without any answer are looked at before the batch ends',
+    file: 'functions/delete/batch-run.ts',
+    line: 'await this.#lookAt(keys.givenUp());',
+    without: '',
+    suite: [pipeline('rule-conditions')],
+  },
+  {
+    name: 'keys without an answer are looked at before the store is left alone',
+    file: 'functions/delete/batch-run.ts',
+    line: 'await this.#lookAt(keys.open());',
+    without: '',
+    suite: [pipeline('rule-conditions')],
+  },
+  {
     name: 'a batch leaves its outcome once',
     file: 'functions/delete/delete-batch.ts',
     line: "if (done !== undefined) return { done: true, next: '', wait_seconds: 0 };",
