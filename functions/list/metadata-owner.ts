@@ -50,8 +50,18 @@ export async function findMetadataOwner(
         next: `${stepAfterDenial(error, `Grant s3:GetObject on s3://${bucket}/${key}.`)} icesweep must know whose table it belongs to.`,
       });
     }
+    if (isUnreadableKey(error)) return { owner: unreadable(key), gets: 1 };
     throw error;
   }
+}
+
+/** A directory lists files whose names are no UTF-8 under keys that it cannot be asked for. */
+function isUnreadableKey(error: unknown): boolean {
+  return isStoreFault(error, 'BadRequest') && error.code === 'InvalidArgument';
+}
+
+function unreadable(key: string): MetadataOwner {
+  return { whose: 'foreign', file: { key, found: 'unreadable', table_uuid: null } };
 }
 
 function judge(key: string, peeked: PeekedIdentity, plan: Plan): MetadataOwner {
@@ -66,7 +76,7 @@ function judge(key: string, peeked: PeekedIdentity, plan: Plan): MetadataOwner {
     return former ? { whose: 'former' } : foreign('foreign_uuid');
   }
   // Only a document seen to its end has no uuid; format version 1 does not ask for one.
-  if (!peeked.complete) return foreign('unreadable');
+  if (!peeked.complete) return unreadable(key);
   if (peeked.location !== undefined && isSameLocation(peeked.location, plan)) return ours(key, plan);
   return foreign('foreign_location');
 }

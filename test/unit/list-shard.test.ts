@@ -10,6 +10,7 @@ import {
 } from '#shared/errors.ts';
 import { artefact } from '#shared/run/artefacts.ts';
 import type { ListReceipt } from '#shared/run/receipts.ts';
+import { StoreError } from '#shared/storage/object-store.ts';
 import {
   DAY_MS,
   MarkWorld,
@@ -327,6 +328,24 @@ test('metadata files of another table are found wherever their uuid stands, zipp
     'unreadable',
     'unreadable',
   ]);
+});
+
+test('a metadata file under a key that its store can list and not read counts as unreadable', async () => {
+  const world = await worldOf([]);
+  // What an embedded store says of a file whose name is no UTF-8.
+  const odd = 'wh/t/metadata/./00001-%FF.metadata.json';
+  world.seed(odd, OLD_MS, metadataJson(TABLE_UUID));
+  await world.mark();
+  const { get } = world.store;
+  world.store.get = async (bucket, key, options) => {
+    if (key === odd)
+      throw new StoreError('BadRequest', 'cannot hold the key', { code: 'InvalidArgument', status: 400 });
+    return get.call(world.store, bucket, key, options);
+  };
+
+  const receipt = await world.list(1);
+
+  assert.deepEqual(receipt.foreign, [{ key: odd, found: 'unreadable', table_uuid: null }]);
 });
 
 test('hidden, excluded and young metadata files of another table are found too', async () => {
