@@ -3,6 +3,7 @@
  * The lists are for people: what cannot be read or written of them is a warning, and never hides how the run ended.
  */
 import { ScanIncompleteError } from '#shared/errors.ts';
+import { counted } from '#shared/report/format.ts';
 import { artefact } from '#shared/run/artefacts.ts';
 import type { ObjectRef } from '#shared/run/plan.ts';
 import type { CandidateLine } from '#shared/run/receipts.ts';
@@ -14,7 +15,7 @@ import { OrphanWalk } from './orphan-walk.ts';
 import type { NamedTally, OriginTally, SampleFile } from './report/report-view.ts';
 
 /** Rows of a part before the next one is begun. */
-const PART_ROWS = 100_000;
+const PART_ROWS = 50_000;
 /** Links on the page. */
 const MOST_LINKED = 40;
 
@@ -35,9 +36,11 @@ export async function writeOrphanLists(gathered: Gathered, time: TimeLeft, partR
   if (plan === undefined || seal === undefined || seal.batches.length === 0) return empty;
   const walk = new OrphanWalk(Date.parse(seal.t0));
   const parts = new PartWriter(artefacts, partRows);
+  const lost: string[] = [];
+  const warnings: string[] = [];
   for (const { batch, chunks } of seal.batches) {
     if (time.isShort) {
-      parts.warnings.push(
+      warnings.push(
         `The lists of the report hold the first ${walk.rows} orphans, since time ran short; all of them stand in the candidate chunks.`,
       );
       break;
@@ -46,7 +49,7 @@ export async function writeOrphanLists(gathered: Gathered, time: TimeLeft, partR
     for (const chunk of chunks) {
       const lines = await readChunk(planArtefacts, chunk);
       if (lines === undefined) {
-        parts.warnings.push(`Candidate chunk ${chunk.name} could not be read for the report.`);
+        lost.push(chunk.name);
         continue;
       }
       const rows = lines.map((line) => rowOf(line, results, plan));
@@ -55,12 +58,19 @@ export async function writeOrphanLists(gathered: Gathered, time: TimeLeft, partR
     }
   }
   await parts.close();
+  if (lost.length > 0)
+    warnings.push(
+      `${counted(lost.length, 'candidate chunk')} could not be read for the report, ${lost[0]} among them.`,
+    );
+  if (parts.failures.length > 0)
+    warnings.push(`${counted(parts.failures.length, 'list')} could not be written, ${parts.failures[0]}`);
   const { first, sample, ages, sizes, origins } = walk;
-  return { first, sample, ages, sizes, origins, lists: parts.links.slice(0, MOST_LINKED), warnings: parts.warnings };
+  return { first, sample, ages, sizes, origins, lists: parts.links.slice(0, MOST_LINKED), warnings };
 }
 
 class PartWriter {
-  readonly warnings: string[] = [];
+  /** What could not be written, and why: a record holds counts of such, never a list. */
+  readonly failures: string[] = [];
   readonly links: { readonly href: string; readonly label: string }[] = [];
   readonly #partRows: number;
   readonly #artefacts: Gathered['artefacts'];
@@ -92,7 +102,7 @@ class PartWriter {
       // Relative to the page, which lies beside the lists.
       this.links.push({ href: name.slice(artefact.report.lastIndexOf('/') + 1), label });
     } catch (error) {
-      this.warnings.push(`The list ${this.#artefacts.absoluteKey(name)} could not be written: ${String(error)}`);
+      this.failures.push(`${this.#artefacts.absoluteKey(name)} among them: ${String(error)}`);
     }
   }
 }

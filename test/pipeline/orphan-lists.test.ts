@@ -67,6 +67,37 @@ test('lists that cannot be written hide nothing of how the run ended', async () 
 
   assert.equal(record.verdict, 'DELETED');
   assert.equal(record.deleted_files_count, 5);
-  assert.match(record.warnings.join(), /report\/orphans_jsonl\/part-00000\.jsonl\.gz could not be written/);
-  assert.match(record.warnings.join(), /report\/orphans\/part-00000\.parquet could not be written/);
+  assert.match(
+    record.warnings.join(),
+    /2 lists could not be written, \S+\/report\/orphans_jsonl\/part-00000\.jsonl\.gz among/,
+  );
+});
+
+test('a record stays small, however many pieces of the lists cannot be read or written', async () => {
+  const { world } = await orphanWorld(2300);
+  await world.run(ALLOW_ALL, 'swept');
+  const run = await gathered(world, 'swept');
+  world.work.options = {
+    onCall: ({ operation, phase }) => {
+      if (operation === 'put' && phase === 'before') throw storeFault('AccessDenied');
+    },
+  };
+  // As many as a large run has.
+  const { seal } = run;
+  const batches = seal?.batches.map(({ chunks, ...batch }, index) => {
+    const lost = chunks.map((chunk) => ({ ...chunk, name: `${chunk.name}-gone` }));
+    return { ...batch, chunks: index === 0 ? Array.from({ length: 900 }, () => lost).flat() : chunks };
+  });
+
+  const lists = await writeOrphanLists({ ...run, seal: { ...seal, batches } } as typeof run, PLENTY, 100);
+
+  assert.ok(lists.warnings.length <= 3, String(lists.warnings.length));
+  assert.match(
+    lists.warnings[0] as string,
+    /^900 candidate chunks could not be read for the report, \S+-gone among them\.$/,
+  );
+  assert.match(
+    lists.warnings[1] as string,
+    /^4 lists could not be written, \S+part-00000\.jsonl\.gz among them: .*AccessDenied/,
+  );
 });

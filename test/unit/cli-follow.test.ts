@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
 import { followExecution, waitUnlessLeaving } from '#infra/local/cli/fleet/follow-execution.ts';
 import { AccessDeniedError, ServiceUnavailableError } from '#shared/errors.ts';
@@ -65,4 +66,10 @@ test('a person who leaves is asked nothing more, and waits for nothing', async (
   const { end, asked } = await follow([running], leaving.signal);
   assert.deepEqual([end, asked], [undefined, 0]);
   await waitUnlessLeaving(3_600_000, leaving.signal);
+});
+
+test('waiting leaves nothing behind on the signal, however often it is done', async () => {
+  const { signal } = new AbortController();
+  for (let wait = 0; wait < 20; wait++) await waitUnlessLeaving(0, signal);
+  assert.equal(getEventListeners(signal, 'abort').length, 0);
 });

@@ -1,4 +1,5 @@
 /** Follows an execution until it ends or the person leaves; a network that is gone for a while ends nothing. */
+import { setTimeout } from 'node:timers/promises';
 import { AccessDeniedError, ServiceUnavailableError } from '#shared/errors.ts';
 
 const POLL_MS = 2000;
@@ -16,15 +17,8 @@ export interface FollowedExecution<Described extends { readonly status?: string 
 }
 
 /** Settles after the time, or at once when the person leaves. */
-export function waitUnlessLeaving(ms: number, leaving: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (leaving.aborted) return resolve();
-    const timer = setTimeout(resolve, ms);
-    leaving.addEventListener('abort', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
+export async function waitUnlessLeaving(ms: number, leaving: AbortSignal): Promise<void> {
+  await setTimeout(ms, undefined, { signal: leaving }).catch(() => {});
 }
 
 /** What is thrown when the execution can no longer be seen: it goes on, and that must be said. */
