@@ -1,5 +1,5 @@
 /** Subjects: a whole dry run on the embedded runtime over a made-up table, and one process that remembers every path. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startMachine } from '#infra/local/machine/machine.ts';
@@ -10,6 +10,7 @@ import { parseDeployment } from '#shared/run/deployment.ts';
 import type { RunRecord } from '#shared/run/record.ts';
 import { MadeUpBucket } from '../support/made-up-bucket.ts';
 import { MadeUpStore, MadeUpTable } from '../support/made-up-table.ts';
+import { childPeaks } from '../support/process-peaks.ts';
 import { type Subject, serveSubjects } from './measure.ts';
 
 const isOrphan = (index: number) => index % 20 === 7;
@@ -78,18 +79,13 @@ const naive: Subject = async (files) => {
   return { value: ((performance.now() - start) * 1000) / files, facts: { orphans: orphans.length } };
 };
 
-/** Peak resident size of the processes below this one, as the kernel keeps it; nothing where there is no /proc. */
+/** Peak resident sizes of the functions' processes. */
 function watchWorkers(): { stop(): Readonly<Record<string, number>> } {
   const peaks = new Map<string, number>();
   const look = () => {
-    for (const pid of children(String(process.pid))) {
-      const peak = Number(/VmHWM:\s+(\d+)/.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) / 1024;
-      const environment = read(`/proc/${pid}/environ`).split('\0');
-      const stage = environment.find((line) => line.startsWith('AWS_LAMBDA_FUNCTION_NAME='))?.split('=')[1];
-      // Between fork and exec a child is still a copy of this process.
-      if (stage === undefined) continue;
+    for (const [stage, peak] of childPeaks()) {
       const name = `${stage}_rss_mb`;
-      peaks.set(name, Math.max(peaks.get(name) ?? 0, Math.round(peak)));
+      peaks.set(name, Math.max(peaks.get(name) ?? 0, peak));
     }
   };
   const timer = setInterval(look, 100);
@@ -100,26 +96,6 @@ function watchWorkers(): { stop(): Readonly<Record<string, number>> } {
       return { worker_rss_mb: Math.max(0, ...peaks.values()), ...Object.fromEntries(peaks) };
     },
   };
-}
-
-function children(parent: string): string[] {
-  try {
-    return readdirSync('/proc')
-      .filter((pid) => /^\d+$/.test(pid))
-      .filter(
-        (pid) => / \d+$/.test(` ${parent}`) && read(`/proc/${pid}/stat`).split(') ')[1]?.split(' ')[1] === parent,
-      );
-  } catch {
-    return [];
-  }
-}
-
-function read(path: string): string {
-  try {
-    return readFileSync(path, 'latin1');
-  } catch {
-    return '';
-  }
 }
 
 if (import.meta.main) await serveSubjects({ ours, naive });

@@ -69,7 +69,8 @@ function metadataJson(): string {
 "summary":{"operation":"append"},"manifest-list":"s3://b/wh/t/metadata/snap-1.avro"}],"metadata-log":[]}`;
 }
 
-const LIST_SCHEMA = {
+/** The fields of a manifest list that a plan reads. */
+export const LIST_SCHEMA = {
   type: 'record',
   name: 'manifest_file',
   fields: [

@@ -5,6 +5,7 @@
 import { gzipSync } from 'node:zlib';
 import { noSuchKey, type StoredMeta } from '#infra/local/s3/backend.ts';
 import { MemoryBucket } from '#infra/local/s3/memory-bucket.ts';
+import { LIST_SCHEMA } from './made-up-bucket.ts';
 import { OLD_MS, TABLE_UUID } from './mark-world.ts';
 import { statManifest } from './stat-manifest.ts';
 import { writeAvroFile } from './table-writer-avro.ts';
@@ -174,20 +175,3 @@ function snapshotJson(number: number, list: number): string {
 "iceberg-version":"Apache Iceberg 1.6.1 (commit 8e9d59d299be42b0bca9461457cd1e95dbaad086)"},
 "manifest-list":"s3://b/${keyOf('snap', list)}","schema-id":0}`;
 }
-
-const LIST_SCHEMA = {
-  type: 'record',
-  name: 'manifest_file',
-  fields: [
-    { name: 'manifest_path', type: 'string', 'field-id': 500 },
-    { name: 'manifest_length', type: 'long', 'field-id': 501 },
-    { name: 'partition_spec_id', type: 'int', 'field-id': 502 },
-    { name: 'content', type: 'int', 'field-id': 517 },
-    { name: 'sequence_number', type: 'long', 'field-id': 515 },
-    { name: 'min_sequence_number', type: 'long', 'field-id': 516 },
-    { name: 'added_snapshot_id', type: 'long', 'field-id': 503 },
-    { name: 'added_files_count', type: 'int', 'field-id': 504 },
-    { name: 'existing_files_count', type: 'int', 'field-id': 505 },
-    { name: 'deleted_files_count', type: 'int', 'field-id': 506 },
-  ],
-};
