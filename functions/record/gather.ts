@@ -104,7 +104,9 @@ async function outcomesOf(
       const stored = await artefacts.readJsonIfWhole<BatchOutcome>(artefact.outcome(sealed.batch));
       const versioned = habits?.[sealed.bucket]?.versioning === 'Enabled';
       const places = { artefacts, planArtefacts, store: ports.tables, nowMs: ports.clock.now() };
-      const { keys: _keys, ...summary } = stored ?? (await settleBatch({ sealed, seal, versioned, ...places }));
+      // What no outcome of this plan says did not happen.
+      const ours = stored?.plan_hash === seal.plan_hash ? stored : undefined;
+      const { keys: _keys, ...summary } = ours ?? (await settleBatch({ sealed, seal, versioned, ...places }));
       return summary;
     });
     summaries.push(...(await Promise.all(group)));
