@@ -21,14 +21,6 @@ export function captureNumber(type: AvroType, what: string, set: (value: number 
   });
 }
 
-/** A long of any size. */
-export function captureBigInt(type: AvroType, what: string, set: (value: bigint | null) => void): Step {
-  return capture(type, what, (leaf) => {
-    if (leaf.kind === 'null') return () => set(null);
-    return leaf.kind === 'int' || leaf.kind === 'long' ? (cursor) => set(cursor.bigVarint()) : undefined;
-  });
-}
-
 /** The UTF-8 bytes of a text, as a view on the block; null where the writer left it out. */
 export function captureBytes(type: AvroType, what: string, set: (value: Buffer | null) => void): Step {
   return capture(type, what, (leaf) => {

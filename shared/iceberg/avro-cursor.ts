@@ -91,17 +91,6 @@ export class AvroCursor {
     throw new AvroError('a number has more than 64 bits');
   }
 
-  /** Any 64-bit long, exact. */
-  bigVarint(): bigint {
-    let value = 0n;
-    for (let shift = 0n; shift < 70n; shift += 7n) {
-      const byte = this.byte();
-      value |= BigInt(byte & 0x7f) << shift;
-      if (byte < 0x80) return BigInt.asIntN(64, (value >> 1n) ^ -(value & 1n));
-    }
-    throw new AvroError('a number has more than 64 bits');
-  }
-
   skip(length: number): void {
     if (length < 0 || length > this.end - this.pos) throw new AvroError('a length points past the end of the data');
     this.pos += length;

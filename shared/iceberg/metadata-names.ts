@@ -20,7 +20,6 @@ const SUFFIXES = [
 const HADOOP = /^v(\d+)$/;
 const CATALOG = /^(\d+)-([^/]+)$/;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-const PRINTED_WIDTH = 5;
 
 /** Form and version of a metadata file's name; null for any other name, which counts only where it is named explicitly. */
 export function parseMetadataName(fileName: string): MetadataName | null {
@@ -37,27 +36,6 @@ export function parseMetadataName(fileName: string): MetadataName | null {
 /** Whether a name or key is one of a metadata file, whatever its version grammar. */
 export function isMetadataJsonName(name: string): boolean {
   return SUFFIXES.some((suffix) => name.endsWith(suffix));
-}
-
-/**
- * What a writer that follows `name` may call its file: exact names, and prefixes under which to list. Of the own version too,
- * since two writers may have committed it (DESIGN section 3). Nothing for a name outside the grammar.
- */
-export function nextVersionNames(name: string): {
-  readonly names: readonly string[];
-  readonly prefixes: readonly string[];
-} {
-  const parsed = parseMetadataName(name);
-  if (parsed === null) return { names: [], prefixes: [] };
-  const versions = [parsed.version, parsed.version + 1n];
-  if (parsed.form === 'hadoop') {
-    const names = versions.flatMap((version) => SUFFIXES.map((suffix) => `v${version}${suffix}`));
-    return { names: names.filter((candidate) => candidate !== name), prefixes: [] };
-  }
-  const width = /^\d+/.exec(name)?.[0].length ?? PRINTED_WIDTH;
-  const widths = [width, PRINTED_WIDTH];
-  const prefixes = versions.flatMap((version) => widths.map((digits) => `${String(version).padStart(digits, '0')}-`));
-  return { names: [], prefixes: [...new Set(prefixes)] };
 }
 
 export interface RankedMetadata {

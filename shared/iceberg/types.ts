@@ -45,8 +45,6 @@ export interface ManifestFile {
   readonly encrypted: boolean;
 }
 
-export type EntryStatus = 0 | 1 | 2;
-
 /** One manifest entry, projected. `status` may be a number that the spec does not know; only 2 is DELETED. */
 export interface ManifestEntry {
   readonly status: number;

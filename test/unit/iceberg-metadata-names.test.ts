@@ -4,7 +4,7 @@ import { chooseMetadata, headsNeeded, parseVersionHint } from '#shared/iceberg/c
 import { fileKind, writeOperation } from '#shared/iceberg/file-kind.ts';
 import { flinkJobIds, parsePendingManifest, startsWithJobId } from '#shared/iceberg/flink.ts';
 import { parseTableMetadata } from '#shared/iceberg/metadata-json.ts';
-import { isMetadataJsonName, nextVersionNames, parseMetadataName } from '#shared/iceberg/metadata-names.ts';
+import { isMetadataJsonName, parseMetadataName } from '#shared/iceberg/metadata-names.ts';
 
 const UUID = '7d0c6b52-0f8e-4a36-9a0c-1e2f3a4b5c6d';
 
@@ -25,20 +25,6 @@ test('metadata names in both forms and every gzip spelling (AV-13)', () => {
   ]) {
     assert.equal(parseMetadataName(name), null, name);
   }
-});
-
-test('the next names of either form', () => {
-  const hadoop = nextVersionNames('v9.gz.metadata.json').names;
-  assert.ok(
-    hadoop.includes('v10.metadata.json') &&
-      hadoop.includes('v10.gz.metadata.json') &&
-      hadoop.includes('v9.metadata.json'),
-  );
-  assert.ok(!hadoop.includes('v9.gz.metadata.json'));
-  assert.deepEqual(nextVersionNames(`00009-${UUID}.metadata.json`).prefixes, ['00009-', '00010-']);
-  assert.deepEqual(nextVersionNames(`99999-${UUID}.metadata.json`).prefixes, ['99999-', '100000-']);
-  assert.deepEqual(nextVersionNames(`0-${UUID}.metadata.json`).prefixes, ['0-', '00000-', '1-', '00001-']);
-  assert.deepEqual(nextVersionNames('vfinal.metadata.json'), { names: [], prefixes: [] });
 });
 
 const choose = (
