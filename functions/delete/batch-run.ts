@@ -86,13 +86,13 @@ export class BatchRun {
     await this.#readHistory();
     let wait = 0;
     while (keys.open().length > 0) {
+      if (this.#timeIsShort) return { done: false, next: '', wait_seconds: 1 };
       const pace = await readPace(artefacts);
       if (isExhausted(pace)) {
         await this.#lookAt(keys.open());
         keys.leaveRest();
         break;
       }
-      if (ports.budget.remainingMs() < RESERVE_MS) return { done: false, next: '', wait_seconds: 1 };
       const size = requestSize(pace, plan.input.delete_batch_size);
       const group = this.#nextGroup(size);
       const answer = await this.#oneRequest(group);
@@ -107,6 +107,7 @@ export class BatchRun {
       if (pause > wait) await ports.clock.sleep(Math.round((pause - wait) * 1000));
       if (keys.open().length > 0 && wait > 0) return { done: false, next: '', wait_seconds: wait };
     }
+    if (this.#timeIsShort && keys.givenUp().length > 0) return { done: false, next: '', wait_seconds: 1 };
     await this.#finish();
     // The lane pauses after its last request too, before it takes the next batch: the call after the pause finds the outcome.
     return wait > 0 ? { done: false, next: '', wait_seconds: wait } : { done: true, next: '', wait_seconds: 0 };
@@ -124,6 +125,11 @@ export class BatchRun {
       const reply = (await artefacts.readJson<DeleteReplyNote>(name)) ?? (await artefacts.writeOnce(name, unknown));
       this.#apply(intent, reply);
     }
+  }
+
+  /** Too short for a request or for a look at the keys of one. */
+  get #timeIsShort(): boolean {
+    return this.#setup.ports.budget.remainingMs() < RESERVE_MS;
   }
 
   #place(): AskedPlace {

@@ -161,6 +161,30 @@ for (const [gone, counts] of [
   });
 }
 
+test('OR-08 a worker whose time is short leaves the last look to the next call', async () => {
+  const { world } = await orphanWorld(3);
+  let [requests, wasShort] = [0, false];
+  world.tables.options = {
+    ...world.tables.options,
+    onCall: ({ operation, phase, key }) => {
+      if (operation !== 'deleteObjects' || phase !== 'after' || key.includes('icesweep-probe')) return;
+      requests++;
+      throw storeFault('Unavailable');
+    },
+  };
+  world.deployment = parseDeployment({ dry_run: false, defaults: LOOSE });
+  world.remainingMs = () => {
+    const isShort = requests === 5 && !wasShort;
+    wasShort ||= isShort;
+    return isShort ? 10_000 : 900_000;
+  };
+
+  const { record } = await world.run({ ...ALLOW_ALL, delete_batch_size: 1, max_files_per_run: 1 });
+
+  assert.ok(wasShort);
+  assert.deepEqual([record.deleted_files_count, record.remaining_files_count], [1, 2]);
+});
+
 test('OR-08 where every answer is lost, what the store did before it was left alone is told', async () => {
   const { world, orphans } = await orphanWorld(6);
   world.tables.options = {
