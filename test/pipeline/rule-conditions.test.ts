@@ -173,8 +173,12 @@ test('OR-08 a worker whose time is short leaves the last look to the next call',
     },
   };
   world.deployment = parseDeployment({ dry_run: false, defaults: LOOSE });
+  let stage = '';
+  world.onStage = (entered) => {
+    stage = entered;
+  };
   world.remainingMs = () => {
-    const isShort = requests === 5 && !wasShort;
+    const isShort = stage === 'delete' && requests === 5 && !wasShort;
     wasShort ||= isShort;
     return isShort ? 10_000 : 900_000;
   };
