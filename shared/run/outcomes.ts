@@ -4,7 +4,8 @@ import type { CandidateLine } from './receipts.ts';
 
 /**
  * deleted: by us. absent: was gone already. rescued: new metadata names it. changed: another object by now.
- * failed: the store said why. unknown: the store gave no answer, also after retries. left: not asked for (throttle, cap, stop).
+ * failed: the store said why. unknown: the store gave no answer, also after retries and a look. left: still to be asked for (throttle,
+ * cap, stop).
  */
 export type KeyResult = 'deleted' | 'absent' | 'rescued' | 'changed' | 'failed' | 'unknown' | 'left';
 
