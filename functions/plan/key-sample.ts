@@ -40,7 +40,7 @@ async function sampleOne(manifest: PlannedManifest, store: ObjectStore, ignoreCa
   const keys: string[] = [];
   let index = 0;
   forEachEntry(object.body, manifest.path, {}, (_status, _content, filePath) => {
-    if (index % every === 0) keys.push(foldReference(Buffer.from(filePath).toString('utf8'), ignoreCase));
+    if (index % every === 0) keys.push(foldReference(filePath.view().toString('utf8'), ignoreCase));
     index += 1;
   });
   return keys;

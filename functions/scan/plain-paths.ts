@@ -3,6 +3,7 @@
  * to its own bytes, so it is hashed where it stands. Everything else takes the long way through `classifyReference`, which
  * also decides what this one must answer (pinned by a test over both).
  */
+import type { ByteSpan } from '#shared/iceberg/avro-cursor.ts';
 import { foldKey } from '#shared/identity/fold-key.ts';
 import { parseReference } from '#shared/identity/references.ts';
 import type { Plan } from '#shared/run/plan.ts';
@@ -10,6 +11,10 @@ import type { Plan } from '#shared/run/plan.ts';
 const SLASH = 0x2f;
 const DOT = 0x2e;
 const PERCENT = 0x25;
+/** 1 for the bytes that need a second look: all others, which are nearly all, cost one look-up each. */
+const IS_SPECIAL = Uint8Array.from({ length: 256 }, (_, byte) =>
+  byte >= 0x80 || byte === PERCENT || byte === SLASH ? 1 : 0,
+);
 
 export interface PlainKey {
   readonly key: Uint8Array;
@@ -42,28 +47,30 @@ export class PlainPaths {
   }
 
   /** The folded key of a plain path, or null where the long way must decide. */
-  keyOf(path: Uint8Array): PlainKey | null {
-    const start = this.#starts.find((candidate) => startsWith(path, candidate));
-    if (start === undefined || !isPlain(path, start.length)) return null;
-    const key = path.subarray(start.length);
-    return { key, inside: this.#prefixes.some((prefix) => startsWith(key, prefix)) };
+  keyOf({ bytes, start, end }: ByteSpan): PlainKey | null {
+    const head = this.#starts.find((candidate) => startsWith(bytes, start, end, candidate));
+    if (head === undefined) return null;
+    const from = start + head.length;
+    if (!isPlain(bytes, from, end)) return null;
+    const inside = this.#prefixes.some((prefix) => startsWith(bytes, from, end, prefix));
+    return { key: bytes.subarray(from, end), inside };
   }
 }
 
-function startsWith(bytes: Uint8Array, prefix: Uint8Array): boolean {
-  if (bytes.length < prefix.length) return false;
-  for (let index = 0; index < prefix.length; index++) if (bytes[index] !== prefix[index]) return false;
+function startsWith(bytes: Uint8Array, from: number, end: number, prefix: Uint8Array): boolean {
+  if (end - from < prefix.length) return false;
+  for (let index = 0; index < prefix.length; index++) if (bytes[from + index] !== prefix[index]) return false;
   return true;
 }
 
 /** ASCII, no `%`, no `//`, no leading `/`, no segment that begins with a dot. */
-function isPlain(bytes: Uint8Array, start: number): boolean {
-  let previous = SLASH;
-  for (let index = start; index < bytes.length; index++) {
-    const byte = bytes[index] as number;
-    if (byte >= 0x80 || byte === PERCENT) return false;
-    if (previous === SLASH && (byte === SLASH || byte === DOT)) return false;
-    previous = byte;
+function isPlain(bytes: Uint8Array, start: number, end: number): boolean {
+  if (end === start || bytes[start] === SLASH || bytes[start] === DOT) return false;
+  for (let index = start; index < end; index++) {
+    if (IS_SPECIAL[bytes[index] as number] === 0) continue;
+    if (bytes[index] !== SLASH) return false;
+    const next = bytes[index + 1];
+    if (index + 1 < end && (next === SLASH || next === DOT)) return false;
   }
-  return bytes.length > start;
+  return true;
 }

@@ -2,6 +2,7 @@
 
 import type { KeyHasher } from '#shared/filter/key-hash.ts';
 import { RangeIndex } from '#shared/filter/key-ranges.ts';
+import type { ByteSpan } from '#shared/iceberg/avro-cursor.ts';
 import { foldReference } from '#shared/identity/fold-key.ts';
 import { classifyReference, locateReference, parseReference } from '#shared/identity/references.ts';
 import type { ReferenceFault } from '#shared/identity/types.ts';
@@ -43,14 +44,14 @@ export class ReferenceSink {
   }
 
   /** A live entry's path. `covered`: it counts for coverage when it lies under the roots. */
-  content(path: Uint8Array, covered: boolean): void {
+  content(path: ByteSpan, covered: boolean): void {
     const plain = this.#plain.keyOf(path);
     if (plain !== null) {
       const group = !plain.inside ? 'content_outside' : covered ? 'content_covered' : 'content_inside';
       this.buffer.add(this.#ranges.find(plain.key), group, this.#hasher.ofBytes(plain.key));
       return;
     }
-    this.#classified(text(path), {
+    this.#classified(path.view().toString('utf8'), {
       inside: covered ? 'content_covered' : 'content_inside',
       outside: 'content_outside',
       alias: 'content_alias',
@@ -63,9 +64,9 @@ export class ReferenceSink {
   }
 
   /** A path of a DELETED entry: protects nothing. */
-  deleted(path: Uint8Array): void {
+  deleted(path: ByteSpan): void {
     const plain = this.#plain.keyOf(path);
-    const key = plain?.key ?? Buffer.from(foldReference(text(path), this.#plan.identity.ignoreCase));
+    const key = plain?.key ?? Buffer.from(foldReference(path.view().toString('utf8'), this.#plan.identity.ignoreCase));
     this.buffer.add(this.#ranges.find(key), 'deleted_entry', this.#hasher.ofBytes(key));
   }
 
@@ -114,8 +115,4 @@ export class ReferenceSink {
       return { bucket: '', key: parseReference(path, this.#plan.identity).key };
     }
   }
-}
-
-function text(path: Uint8Array): string {
-  return Buffer.from(path.buffer, path.byteOffset, path.byteLength).toString('utf8');
 }

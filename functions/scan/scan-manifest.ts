@@ -1,5 +1,4 @@
 /** One manifest's entries into the sink, with its books checked by the reader. */
-import { MetadataUnreadableError } from '#shared/errors.ts';
 import { forEachEntry } from '#shared/iceberg/manifest.ts';
 import type { PlannedManifest } from '#shared/run/plan.ts';
 import type { ScanReceipt } from '#shared/run/receipts.ts';
@@ -28,9 +27,6 @@ export function scanManifest(manifest: PlannedManifest, body: Buffer, sink: Refe
   const expectations = { entries: manifest.entries, length: manifest.length };
   const covered = manifest.kind === 'pinned';
   forEachEntry(body, manifest.path, expectations, (status, content, filePath, referencedDataFile) => {
-    if (filePath.length === 0) {
-      throw new MetadataUnreadableError(`Manifest ${manifest.path} has an entry without a file path.`);
-    }
     if (status === DELETED) {
       counts.deleted++;
       sink.deleted(filePath);
@@ -40,7 +36,7 @@ export function scanManifest(manifest: PlannedManifest, body: Buffer, sink: Refe
     else if (content === 2) counts.live_equality_deletes++;
     else counts.live_data++;
     sink.content(filePath, covered);
-    if (referencedDataFile !== null && referencedDataFile.length > 0) sink.content(referencedDataFile, false);
+    if (referencedDataFile.length > 0) sink.content(referencedDataFile, false);
   });
   return counts;
 }

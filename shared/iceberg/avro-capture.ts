@@ -1,5 +1,5 @@
 /** Picks single values out of a record while everything else is passed over. */
-import { type AvroCursor, AvroError } from './avro-cursor.ts';
+import { type AvroCursor, AvroError, type ByteSpan } from './avro-cursor.ts';
 import { type AvroRecord, type AvroType, isEmptyType } from './avro-schema.ts';
 import { inOrder, type Step, skipOf, unionBranch } from './avro-skip.ts';
 
@@ -26,6 +26,18 @@ export function captureBytes(type: AvroType, what: string, set: (value: Buffer |
   return capture(type, what, (leaf) => {
     if (leaf.kind === 'null') return () => set(null);
     return leaf.kind === 'string' || leaf.kind === 'bytes' ? (cursor) => set(cursor.takeBytes()) : undefined;
+  });
+}
+
+/** Where the UTF-8 bytes of a text lie; an empty span where the writer left it out. */
+export function captureSpan(type: AvroType, what: string, span: ByteSpan): Step {
+  return capture(type, what, (leaf) => {
+    if (leaf.kind === 'null') {
+      return () => {
+        span.start = span.end;
+      };
+    }
+    return leaf.kind === 'string' || leaf.kind === 'bytes' ? (cursor) => cursor.takeSpan(span) : undefined;
   });
 }
 

@@ -5,6 +5,22 @@ export class AvroError extends Error {
   override readonly name = 'AvroError';
 }
 
+/** A part of a buffer that is pointed at without a view: making one for every path of a manifest costs more than reading it. */
+export class ByteSpan {
+  bytes: Buffer = Buffer.alloc(0);
+  start = 0;
+  end = 0;
+
+  get length(): number {
+    return this.end - this.start;
+  }
+
+  /** A view, not a copy. */
+  view(): Buffer {
+    return this.bytes.subarray(this.start, this.end);
+  }
+}
+
 export class AvroCursor {
   readonly bytes: Buffer;
   readonly end: number;
@@ -110,5 +126,14 @@ export class AvroCursor {
 
   takeBytes(): Buffer {
     return this.take(this.varint());
+  }
+
+  /** Points `span` at the length-prefixed bytes that come next. */
+  takeSpan(span: ByteSpan): void {
+    const length = this.varint();
+    span.bytes = this.bytes;
+    span.start = this.pos;
+    this.skip(length);
+    span.end = this.pos;
   }
 }

@@ -1,6 +1,6 @@
 /** Which five fields of a manifest entry are read, and where they lie in the writer's schema (Iceberg spec, "Manifests"). */
-import { captureBytes, captureNumber, capturePresence, captureRecord, recordStep } from './avro-capture.ts';
-import { AvroError } from './avro-cursor.ts';
+import { captureNumber, capturePresence, captureRecord, captureSpan, recordStep } from './avro-capture.ts';
+import { AvroError, type ByteSpan } from './avro-cursor.ts';
 import { type AvroRecord, type AvroType, asRecord, findField } from './avro-schema.ts';
 import type { Step } from './avro-skip.ts';
 
@@ -8,8 +8,10 @@ import type { Step } from './avro-skip.ts';
 export interface EntryCapture {
   status: number;
   content: number;
-  filePath: Buffer | null;
-  referencedDataFile: Buffer | null;
+  /** Empty where the entry names no file. */
+  readonly filePath: ByteSpan;
+  /** Empty where there is none. */
+  readonly referencedDataFile: ByteSpan;
   encrypted: boolean;
 }
 
@@ -71,12 +73,7 @@ export function entryStep(schema: AvroType, into: EntryCapture): Step {
 function fileCaptures(at: EntryFields, into: EntryCapture): Map<number, Step> {
   const typeOf = (index: number) => at.file.fields[index]?.type as AvroType;
   const captures = new Map<number, Step>();
-  captures.set(
-    at.filePath,
-    captureBytes(typeOf(at.filePath), 'file_path', (value) => {
-      into.filePath = value;
-    }),
-  );
+  captures.set(at.filePath, captureSpan(typeOf(at.filePath), 'file_path', into.filePath));
   if (at.content >= 0) {
     captures.set(
       at.content,
@@ -88,9 +85,7 @@ function fileCaptures(at: EntryFields, into: EntryCapture): Map<number, Step> {
   if (at.referencedDataFile >= 0) {
     captures.set(
       at.referencedDataFile,
-      captureBytes(typeOf(at.referencedDataFile), 'referenced_data_file', (value) => {
-        into.referencedDataFile = value;
-      }),
+      captureSpan(typeOf(at.referencedDataFile), 'referenced_data_file', into.referencedDataFile),
     );
   }
   if (at.keyMetadata >= 0) {

@@ -4,7 +4,7 @@
  */
 import { MetadataUnreadableError, UnsupportedTableError } from '#shared/errors.ts';
 import { type AvroFile, openAvroFile } from './avro-container.ts';
-import { AvroCursor, AvroError } from './avro-cursor.ts';
+import { AvroCursor, AvroError, ByteSpan } from './avro-cursor.ts';
 import { parseAvroSchema } from './avro-schema.ts';
 import { type EntryCapture, entryStep } from './entry-capture.ts';
 import { projectedEntries } from './entry-projection.ts';
@@ -18,13 +18,8 @@ export interface ManifestExpectations {
   readonly length?: number;
 }
 
-/** `filePath` and `referencedDataFile` are views on the decoded block, valid during the call only. */
-export type EntryVisitor = (
-  status: number,
-  content: number,
-  filePath: Uint8Array,
-  referencedDataFile: Uint8Array | null,
-) => void;
+/** The spans are valid during the call only; `referencedDataFile` is empty where there is none. */
+export type EntryVisitor = (status: number, content: number, filePath: ByteSpan, referencedDataFile: ByteSpan) => void;
 
 const STATUS_DELETED = 2;
 
@@ -61,18 +56,18 @@ export function forEachEntry(
   let visiting = false;
   try {
     const file = openManifest(bytes, expectations);
-    const entry: EntryCapture = { status: 0, content: 0, filePath: null, referencedDataFile: null, encrypted: false };
+    const [filePath, referencedDataFile] = [new ByteSpan(), new ByteSpan()];
+    const entry: EntryCapture = { status: 0, content: 0, filePath, referencedDataFile, encrypted: false };
     const step = entryStep(parseAvroSchema(file.schema), entry);
     for (const block of file.blocks()) {
       const cursor = new AvroCursor(block.data);
       for (let left = block.count; left > 0; left--) {
         entry.content = 0;
-        entry.referencedDataFile = null;
         step(cursor);
         encrypted ||= entry.encrypted && entry.status !== STATUS_DELETED;
-        const path = pathOf(entry);
+        if (filePath.length === 0) throw new AvroError('an entry names no file');
         visiting = true;
-        visit(entry.status, entry.content, path, entry.referencedDataFile);
+        visit(entry.status, entry.content, filePath, referencedDataFile);
         visiting = false;
       }
       if (cursor.pos !== cursor.end) throw new AvroError('a block holds more than its entries');
@@ -83,11 +78,6 @@ export function forEachEntry(
     throw visiting ? cause : unreadable(source, cause);
   }
   if (encrypted) throw new UnsupportedTableError(`${source} names encrypted files; encrypted tables are not cleaned.`);
-}
-
-function pathOf(entry: EntryCapture): Buffer {
-  if (entry.filePath === null || entry.filePath.length === 0) throw new AvroError('an entry names no file');
-  return entry.filePath;
 }
 
 /** DESIGN section 3: where the list gives no counts, a file cut at a block's end shows only in its size. */

@@ -195,8 +195,8 @@ export class Rechecker {
       const expectations = { entries: promisedEntries(manifest), length: manifest.manifestLength };
       forEachEntry(body, manifest.manifestPath, expectations, (status, _content, filePath, referencedDataFile) => {
         if (status === DELETED) return;
-        add(Buffer.from(filePath).toString('utf8'));
-        if (referencedDataFile !== null) add(Buffer.from(referencedDataFile).toString('utf8'));
+        add(filePath.view().toString('utf8'));
+        if (referencedDataFile.length > 0) add(referencedDataFile.view().toString('utf8'));
       });
     }
     return { fingerprints: distinctSorted(list.sorted()), manifests: fresh.length };

@@ -273,14 +273,14 @@ const REFERENCES: readonly SafetyRule[] = [
   {
     name: 'referenced_data_file',
     file: 'functions/scan/scan-manifest.ts',
-    line: 'if (referencedDataFile !== null && referencedDataFile.length > 0) sink.content(referencedDataFile, false);',
+    line: 'if (referencedDataFile.length > 0) sink.content(referencedDataFile, false);',
     without: '',
     suite: [unit('scan-shard')],
   },
   {
     name: 'referenced_data_file at the recheck',
     file: 'shared/run/recheck.ts',
-    line: "if (referencedDataFile !== null) add(Buffer.from(referencedDataFile).toString('utf8'));",
+    line: "if (referencedDataFile.length > 0) add(referencedDataFile.view().toString('utf8'));",
     without: '',
     suite: [pipeline('rule-recheck')],
   },
@@ -877,7 +877,7 @@ const DELETING: readonly SafetyRule[] = [
   {
     name: 'recheck: entries of new manifests',
     file: 'shared/run/recheck.ts',
-    line: "add(Buffer.from(filePath).toString('utf8'));",
+    line: "add(filePath.view().toString('utf8'));",
     without: '',
     suite: [pipeline('delete-plan')],
   },

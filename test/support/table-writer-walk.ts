@@ -38,14 +38,14 @@ export function walkTable(metadataLocation: string, read: (recorded: string) => 
     walked.manifests.add(path);
     forEachEntry(read(path), path, { entries, length }, (status, _content, filePath, referenced) => {
       walked.entries++;
-      const file = Buffer.from(filePath).toString();
+      const file = filePath.view().toString();
       if (status === 2) {
         walked.deleted.add(file);
         return;
       }
       references.add(file);
       walked.contentFiles.add(file);
-      if (referenced !== null) references.add(Buffer.from(referenced).toString());
+      if (referenced.length > 0) references.add(referenced.view().toString());
     });
   };
   for (const { path, kind } of direct) {

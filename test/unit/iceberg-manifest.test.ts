@@ -40,9 +40,7 @@ function manifest(
 function entriesOf(bytes: Uint8Array, expectations: ManifestExpectations = {}): string[] {
   const seen: string[] = [];
   forEachEntry(bytes, 'm', expectations, (status, content, path, referenced) => {
-    seen.push(
-      [status, content, Buffer.from(path), referenced === null ? '' : Buffer.from(referenced)].join(' ').trim(),
-    );
+    seen.push([status, content, path.view(), referenced.view()].join(' ').trim());
   });
   const projected = Array.from(readManifest(bytes, 'm', expectations), (item) =>
     [item.status, item.content, item.filePath, item.referencedDataFile ?? ''].join(' ').trim(),
