@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chownSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { BIN } from '#test/support/cli-world.ts';
+import type { RunRecord } from '#shared/run/record.ts';
+import { BIN, cliWorld } from '#test/support/cli-world.ts';
 
 const NOBODY = 65534;
 
@@ -15,12 +15,16 @@ function skipped(): string | false {
   return readable && entered ? false : 'this folder is closed to others';
 }
 
-test('where the packages belong to somebody else, bundles go to the user’s own cache', { skip: skipped() }, () => {
-  const home = mkdtempSync(join(tmpdir(), 'icesweep-home-'));
+test('where the packages belong to somebody else, bundles go to the user’s own cache', {
+  skip: skipped(),
+}, async () => {
+  const { folder: home, table, state, remove } = await cliWorld();
   try {
-    chownSync(home, NOBODY, NOBODY);
+    const owned = spawnSync('chown', ['-R', `${NOBODY}:${NOBODY}`, home]);
+    assert.equal(owned.status, 0, String(owned.stderr));
     const { XDG_CACHE_HOME: _, ...environment } = process.env;
-    const { status, stdout, stderr } = spawnSync(process.execPath, [BIN, 'runs', '--state', join(home, 'state')], {
+    const line = [BIN, 'plan', table, '--state', state, '--max-orphan-percent', '100', '--output', 'json'];
+    const { status, stdout, stderr } = spawnSync(process.execPath, line, {
       uid: NOBODY,
       gid: NOBODY,
       cwd: home,
@@ -29,9 +33,9 @@ test('where the packages belong to somebody else, bundles go to the user’s own
     });
 
     assert.equal(status, 0, stderr);
-    assert.match(stdout, /^No runs yet/);
+    assert.equal((JSON.parse(stdout) as RunRecord).verdict, 'DRY_RUN');
     assert.ok(existsSync(join(home, '.cache/icesweep/machines')));
   } finally {
-    rmSync(home, { recursive: true, force: true });
+    remove();
   }
 });
