@@ -1,7 +1,7 @@
 /** Copies of one table with many orphans, and command lines over them that are killed in the middle. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RunRecord } from '#shared/run/record.ts';
@@ -51,7 +51,8 @@ export class KillWorld {
 
   /**
    * Over a fresh copy starts `run --yes` once for each moment, kills it then, and asserts what must hold: nothing live is
-   * lost, a new run at once finishes the work, and the one after that finds nothing to do.
+   * lost, a new run at once finishes the work, the one after that finds nothing to do, and the records tell of every killed run and of
+   * every deleted file once.
    */
   async kill(...moments: readonly KillMoment[]): Promise<Survivor> {
     const folder = mkdtempSync(join(tmpdir(), 'icesweep-kill-'));
@@ -74,6 +75,7 @@ export class KillWorld {
       assert.ok(['DELETED', 'NOTHING_TO_DO'].includes(second), second);
       assert.deepEqual(filesBelow(table), [...referenced].sort());
       assert.equal(await verdictOf(args, folder), 'NOTHING_TO_DO');
+      await assertRecorded(state, orphans.length);
       return { killed, left };
     } finally {
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
@@ -94,6 +96,17 @@ function runAndKill(args: readonly string[], cwd: string, due: (ageMs: number) =
       resolve(signal === 'SIGKILL');
     }),
   );
+}
+
+async function assertRecorded(state: string, orphans: number): Promise<void> {
+  const { code, out, err } = await runCli(['runs', '--output', 'json', '--state', state], state);
+  assert.equal(code, 0, err);
+  const records = JSON.parse(out) as RunRecord[];
+  const deleted = records.reduce((total, record) => total + record.deleted_files_count, 0);
+  assert.equal(deleted, orphans);
+  const recorded = new Set(records.map((record) => `${record.run_id}.json`));
+  const unrecorded = readdirSync(join(state, 'executions')).filter((file) => !recorded.has(file));
+  assert.deepEqual(unrecorded, []);
 }
 
 async function verdictOf(args: readonly string[], cwd: string): Promise<string> {

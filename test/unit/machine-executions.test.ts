@@ -80,6 +80,27 @@ test('an execution whose process was killed no longer runs', async (t) => {
   assert.equal(register.describe('stays')?.status, 'ABORTED');
 });
 
+test('an execution whose process was killed is recorded once by the machine that comes after it', async (t) => {
+  const stateDir = stateFolder(t);
+  const child = fork(join(import.meta.dirname, '../infra/start-and-stay.ts'), [stateDir]);
+  await new Promise<void>((resolve) => child.once('message', () => resolve()));
+  await using scripted = await startScriptedMachine({ stateDir });
+  const register = new ExecutionRegister(stateDir);
+  await scripted.machine.recordKilled('stays');
+  assert.deepEqual(register.killed(), []);
+  assert.equal(scripted.store.objects.has('/work/aborted/stays.json'), false, 'it still runs');
+  const gone = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGKILL');
+  await gone;
+  assert.deepEqual(register.killed(), ['stays']);
+
+  await scripted.machine.recordKilled('stays');
+
+  assert.ok(scripted.store.objects.has('/work/aborted/stays.json'));
+  assert.deepEqual(register.killed(), []);
+  assert.equal(register.describe('stays')?.status, 'ABORTED');
+});
+
 test('records outlive the machine that wrote them', async (t) => {
   const stateDir = stateFolder(t);
   const item = { pk: 'TABLE#t', sk: 'RUN#1', status_pk: 'RUNS', status_sk: '1' };

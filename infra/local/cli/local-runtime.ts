@@ -6,6 +6,7 @@ import { stopDeleting } from '#shared/run/delete-marks.ts';
 import { resolveInput } from '#shared/run/input.ts';
 import { RunArtefacts } from '#shared/run/run-artefacts.ts';
 import { findRecord } from '#shared/run/run-store.ts';
+import { ExecutionRegister } from '../machine/executions.ts';
 import { startMachine } from '../machine/machine.ts';
 import { hasRunTable } from '../machine/run-table.ts';
 import type { Machine } from '../machine/types.ts';
@@ -74,15 +75,48 @@ function startExecution(
   return { end: execution.result, stop: () => void stop() };
 }
 
-async function openMachine(context: CommandContext, connection: Connection): Promise<Runtime> {
-  const storage = await openStorage(context.stateFolder, connection);
+async function openMachine(
+  { stateFolder }: CommandContext,
+  connection: Connection,
+): Promise<{ readonly storage: LocalStorage; readonly machine: Machine; close(): Promise<void> }> {
+  const storage = await openStorage(stateFolder, connection);
   const machine = await startMachine({
-    stateDir: context.stateFolder,
+    stateDir: stateFolder,
     tableS3: storage.tableS3,
     workS3: storage.workS3,
     deployment: LOCAL_DEPLOYMENT,
     environment: handlerEnvironment(connection),
   });
+  const close = async (): Promise<void> => {
+    await machine.close();
+    await storage.close();
+  };
+  return { storage, machine, close };
+}
+
+/**
+ * Runs whose process was killed get the record that they could not write, over the storage that they had. Where that cannot
+ * be reached, a later command does it.
+ */
+async function recordKilledRuns(context: CommandContext): Promise<void> {
+  for (const name of new ExecutionRegister(context.stateFolder).killed()) {
+    const connection = readConnection(context.stateFolder, name) ?? NO_TABLE;
+    const isReachable = await assertReachable(connection).then(
+      () => true,
+      () => false,
+    );
+    if (!isReachable) continue;
+    const opened = await openMachine(context, connection);
+    try {
+      await opened.machine.recordKilled(name);
+    } finally {
+      await opened.close();
+    }
+  }
+}
+
+async function openRuntime(context: CommandContext, connection: Connection): Promise<Runtime> {
+  const { storage, machine, close } = await openMachine(context, connection);
   const artefacts = (prefix: string): RunArtefacts => new RunArtefacts(storage.work, WORK_BUCKET, prefix);
   return {
     items: machine.items,
@@ -91,10 +125,7 @@ async function openMachine(context: CommandContext, connection: Connection): Pro
     find: (runId) => findRecord(machine.items, runId),
     list: (table, limit) => listRecords(machine.items, table, limit, context),
     start: async (input, name, observer) => startExecution(machine, storage, input, name, observer),
-    close: async () => {
-      await machine.close();
-      await storage.close();
-    },
+    close,
   };
 }
 
@@ -107,7 +138,8 @@ export async function withRuntime<T>(
   await assertReachable(connection);
   const lock = takeProcessLock(context.stateFolder, context.commandLine);
   try {
-    const runtime = await openMachine(context, connection);
+    await recordKilledRuns(context);
+    const runtime = await openRuntime(context, connection);
     try {
       return await body(runtime);
     } finally {

@@ -2,7 +2,7 @@
  * The register of executions in the state folder, and the small part of the Step Functions API over it that the handlers'
  * own client asks: DescribeExecution. An execution whose process is gone has ended, whatever its file says.
  */
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -17,6 +17,7 @@ export interface RegisteredExecution {
   /** Of the process that runs it, with its start time, since numbers are used again. */
   readonly pid: number;
   readonly processStart: string;
+  readonly input?: unknown;
   readonly error?: string;
   readonly cause?: string;
 }
@@ -40,7 +41,7 @@ export class ExecutionRegister {
   }
 
   /** Throws where the name is taken: names are not used twice. */
-  start(name: string, startDate: string): void {
+  start(name: string, startDate: string, input?: unknown): void {
     if (!isExecutionName(name)) {
       throw new Error(`"${name}" is no execution name: 1 to 80 letters, digits, "-" and "_"`);
     }
@@ -51,6 +52,7 @@ export class ExecutionRegister {
       startDate,
       pid: process.pid,
       processStart: startedTicks(process.pid) ?? '',
+      input,
     });
   }
 
@@ -70,6 +72,17 @@ export class ExecutionRegister {
     const found = this.#read(name);
     if (found?.status !== 'RUNNING' || isProcessAlive(found.pid, found.processStart)) return found;
     return { ...found, status: 'ABORTED', error: 'ProcessGone', cause: `Process ${found.pid}, which ran it, is gone.` };
+  }
+
+  /** Names of executions whose process was killed before their end was written, oldest first. */
+  killed(): string[] {
+    const found = readdirSync(this.#dir)
+      .filter((file) => file.endsWith('.json'))
+      .flatMap((file) => this.describe(file.slice(0, -'.json'.length)) ?? []);
+    return found
+      .filter(({ error, stopDate }) => error === 'ProcessGone' && stopDate === undefined)
+      .sort((left, right) => (left.startDate < right.startDate ? -1 : 1))
+      .map(({ name }) => name);
   }
 }
 

@@ -9,7 +9,7 @@ import { errorOf, Interpreter } from './interpreter.ts';
 import { LambdaPool } from './lambda-pool.ts';
 import { LocalExecution } from './local-execution.ts';
 import { loadMachineFile } from './machine-file.ts';
-import { functionArn, STATE_MACHINE_ARN } from './names.ts';
+import { executionArn, functionArn, STATE_MACHINE_ARN } from './names.ts';
 import { openRunTable, type RunTableServer } from './run-table.ts';
 import { handlerEnvironment, onThisMachine } from './surroundings.ts';
 import type { Execution, ExecutionEnd, Machine, MachineFile, MachineOptions } from './types.ts';
@@ -69,7 +69,7 @@ class LocalMachine implements Machine {
 
   run(input: unknown, options: { readonly name?: string } = {}): Execution {
     const execution = new LocalExecution(options.name ?? nameFor(input));
-    this.#register.start(execution.name, execution.startDate.toISOString());
+    this.#register.start(execution.name, execution.startDate.toISOString(), input);
     this.#running.add(execution);
     execution.result = this.#follow(execution, input).finally(() => this.#running.delete(execution));
     this.#warmAhead(execution);
@@ -95,7 +95,7 @@ class LocalMachine implements Machine {
 
   async #follow(execution: LocalExecution, input: unknown): Promise<ExecutionEnd> {
     const end = await this.#settle(execution, input);
-    if (end.status !== 'SUCCEEDED') await this.#recordFromOutside(execution, input, end);
+    if (end.status !== 'SUCCEEDED') await this.#recordFromOutside(execution.name, execution.startDate, input, end);
     const { status } = end;
     this.#register.end(
       execution.name,
@@ -129,7 +129,8 @@ class LocalMachine implements Machine {
 
   /** What the EventBridge rule does in a deployment: no state of the execution itself runs any more. */
   async #recordFromOutside(
-    execution: LocalExecution,
+    name: string,
+    startDate: Date,
     input: unknown,
     { status, error, cause }: Exclude<ExecutionEnd, { status: 'SUCCEEDED' }>,
   ): Promise<void> {
@@ -137,11 +138,11 @@ class LocalMachine implements Machine {
       source: 'aws.states',
       'detail-type': 'Step Functions Execution Status Change',
       detail: {
-        executionArn: execution.id,
+        executionArn: executionArn(name),
         stateMachineArn: STATE_MACHINE_ARN,
-        name: execution.name,
+        name,
         status,
-        startDate: execution.startDate.getTime(),
+        startDate: startDate.getTime(),
         input: JSON.stringify(input),
         error,
         cause,
@@ -152,6 +153,14 @@ class LocalMachine implements Machine {
     } catch {
       // The log of the record function has the reason; the next run of the table finds a holder that no longer runs.
     }
+  }
+
+  async recordKilled(name: string): Promise<void> {
+    const found = this.#register.describe(name);
+    if (found?.error !== 'ProcessGone') return;
+    const end = { status: 'ABORTED', error: 'ProcessGone', cause: found.cause ?? '' } as const;
+    await this.#recordFromOutside(name, new Date(found.startDate), found.input, end);
+    this.#register.end(name, end);
   }
 
   async close(): Promise<void> {

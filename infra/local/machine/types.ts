@@ -50,6 +50,8 @@ export interface Execution {
 export interface Machine {
   /** StartExecution. Without a name one is made from table and time. Throws where the name was used before. */
   run(input: unknown, options?: { readonly name?: string }): Execution;
+  /** Records an execution as ABORTED whose process was killed, with what it deleted. */
+  recordKilled(name: string): Promise<void>;
   /** The run table, for commands that read records. */
   readonly items: ItemTable;
   /** Where the run table answers DynamoDB clients while the machine runs. */
