@@ -11,6 +11,18 @@ export type Decompress = (block: Buffer, maxBytes: number) => Buffer;
  */
 const CHUNK_BYTES = 72 * 1024;
 
+/**
+ * Gives an inflated block's memory back at once: left to the collector, the blocks of one manifest cost its threads a quarter of
+ * the whole scan (measured). Views on the block are empty from then on. Only a chunk of zlib's own is given back, never the file
+ * that a stored block is a part of, and never a pool, which has another size.
+ */
+export function giveBack(block: Buffer, file: Buffer): void {
+  const { buffer } = block;
+  if (buffer === file.buffer || buffer.byteLength !== CHUNK_BYTES || !(buffer instanceof ArrayBuffer)) return;
+  // Node 20 does not have it.
+  buffer.transfer?.(0);
+}
+
 const codecs: Readonly<Record<string, Decompress>> = {
   null: (block, maxBytes) => {
     if (block.length > maxBytes) throw new AvroError(`a block holds more than ${maxBytes} bytes`);

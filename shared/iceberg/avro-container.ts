@@ -1,5 +1,5 @@
 /** Avro object container files (Avro spec, "Object Container Files"): framing only, entries stay bytes. */
-import { codecOf } from './avro-codecs.ts';
+import { codecOf, giveBack } from './avro-codecs.ts';
 import { AvroCursor, AvroError } from './avro-cursor.ts';
 
 /** What one block may inflate to. Some writers put a whole manifest into one block, so this is generous. */
@@ -18,6 +18,8 @@ export interface AvroFile {
 export interface AvroBlock {
   readonly count: number;
   readonly data: Buffer;
+  /** For readers that keep no view on `data`: frees its memory without waiting for the collector. */
+  release(): void;
 }
 
 /** True for bytes that begin like an Avro file: tells a pending manifest from something else of that name. */
@@ -46,7 +48,8 @@ export function openAvroFile(bytes: Uint8Array): AvroFile {
         if (count < 0 || size < 0) throw new AvroError('a block has a negative count or size');
         const block = at.take(size);
         if (!at.take(SYNC_BYTES).equals(sync)) throw new AvroError('a block does not end with the sync marker');
-        yield { count, data: decompress(block, maxBlockBytes) };
+        const data = decompress(block, maxBlockBytes);
+        yield { count, data, release: () => giveBack(data, cursor.bytes) };
       }
     },
   };

@@ -71,6 +71,7 @@ export function forEachEntry(
         visiting = false;
       }
       if (cursor.pos !== cursor.end) throw new AvroError('a block holds more than its entries');
+      block.release();
       entries += block.count;
     }
     checkEntries(entries, expectations);

@@ -215,6 +215,33 @@ test('an encrypted file is told, and refused where it is live', () => {
   forEachEntry(writeAvroFile(schema, [record(2)], { codec: 'null', header: {} }), 'm', {}, () => {});
 });
 
+test('an inflated block gives its memory back when it is read, a stored one leaves the file as it was', () => {
+  for (const codec of ['null', 'deflate', 'snappy', 'zstandard'] as const) {
+    const body = Buffer.from(manifest(ten, { codec }));
+    const before = Buffer.from(body);
+    const views: Buffer[] = [];
+    forEachEntry(body, 'm', {}, (_status, _content, path) => {
+      views.push(path.view());
+    });
+
+    const isInflated = codec === 'deflate' || codec === 'zstandard';
+    assert.ok(
+      views.every((view) => (view.length === 0) === isInflated),
+      codec,
+    );
+    assert.deepEqual(body, before);
+  }
+});
+
+test('a stored file of the size of an inflated block is read to its end', () => {
+  const body = manifest(ten, { codec: 'null' });
+  // A file of its own memory, as long as the chunks of zlib.
+  const whole = Buffer.from(new ArrayBuffer(72 * 1024), 0, body.length);
+  whole.set(body);
+  assert.deepEqual(entriesOf(whole), paths);
+  assert.deepEqual(entriesOf(whole), paths);
+});
+
 test('an error of the visitor is its own', () => {
   assert.throws(
     () =>
