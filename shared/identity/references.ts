@@ -37,7 +37,7 @@ export function locateReference(path: string, identity: IdentityRules): Place {
   if (homeless && home.authority && home.normalScheme === S3_SCHEME && isUnder(split.key, home.key)) {
     return { bucket: home.authority, key: split.key };
   }
-  throw new PrefixMismatchError(`The metadata names ${path}, which does not say where in the listed storage it lies.`, {
+  throw new PrefixMismatchError(`The path ${path} does not say where in the listed storage it lies.`, {
     next: 'Name its place with path_aliases, or on one machine with --mount RECORDED_PREFIX=DIRECTORY.',
   });
 }
@@ -166,9 +166,7 @@ function hasDotDot(key: string): boolean {
 
 function refuseDotDot(path: string, split: SplitPath): void {
   if (!hasDotDot(split.key) && !hasDotDot(foldKey(split.key))) return;
-  throw new PrefixMismatchError(
-    `The metadata names ${path}, a path with a \`..\` segment, which a store keeps literally.`,
-  );
+  throw new PrefixMismatchError(`The path ${path} has a \`..\` segment, which a store keeps literally.`);
 }
 
 /** A file system drops `/./`, a store keeps it: both keys are protected. */

@@ -59,8 +59,12 @@ function recordOf(item: Item): RunRecord {
   return record as unknown as RunRecord;
 }
 
+/** No execution has a longer name, and a store refuses keys of any length instead of not finding them. */
+const MOST_RUN_ID = 80;
+
 /** The record of a run, or undefined. */
 export async function findRecord(items: ItemTable, runId: string): Promise<RunRecord | undefined> {
+  if (runId.length > MOST_RUN_ID) return undefined;
   const pointer = await items.get(runPointerKey(runId));
   const [pk, sk] = [pointer?.['record_pk'], pointer?.['record_sk']];
   const item = typeof pk === 'string' && typeof sk === 'string' ? await items.get({ pk, sk }) : undefined;

@@ -34,6 +34,25 @@ describe('the embedded store', () => {
     assert.equal((await fetch(`${endpoint}/local/${key}`)).status, 403);
   });
 
+  test('shows a table everything but the state folder, where that lies in it', async () => {
+    const inside = join(lake, 'data/state');
+    const own = await openStorage(inside, { directories: [lake] });
+    try {
+      writeFileSync(join(inside, 'work/seal.json'), '{}');
+      const other = await storage.tables.list({ bucket: 'local', prefix: `${lake.slice(1)}/` });
+      const listed = await own.tables.list({ bucket: 'local', prefix: `${lake.slice(1)}/data/` });
+
+      assert.deepEqual(
+        listed.objects.map((object) => object.key),
+        [key],
+      );
+      assert.equal(other.objects.length, 2);
+    } finally {
+      await own.close();
+      rmSync(inside, { recursive: true });
+    }
+  });
+
   test('answers the workers, who are told its key id, whatever keys the person has', async () => {
     const { endpoint, accessKeyId, bucket } = storage.workS3;
     const env = {

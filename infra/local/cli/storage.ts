@@ -1,6 +1,6 @@
 /** The stores of a state folder: the work bucket, and the table's own, embedded over directories or real. */
 import { randomBytes } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, realpathSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { ServiceUnavailableError } from '#shared/errors.ts';
@@ -94,12 +94,14 @@ export async function openStorage(stateFolder: string, connection: Connection): 
   const workFolder = join(stateFolder, 'work');
   mkdirSync(workFolder, { recursive: true });
   const prefixes = keyPrefixes(connection.directories);
+  // A state folder inside a table's data/ would be found as orphans, and a run would delete its own plan.
+  const [leftOut] = keyPrefixes([realpathSync.native(stateFolder)]);
   const accessKeyId = randomBytes(16).toString('hex');
   const server = await startS3Server({
     accessKeyId,
     buckets: {
       [WORK_BUCKET]: new DirectoryBucket({ directory: workFolder, managed: true }),
-      [LOCAL_BUCKET]: new DirectoryBucket({ directory: '/', mounts: () => prefixes }),
+      [LOCAL_BUCKET]: new DirectoryBucket({ directory: '/', mounts: () => prefixes, leftOut }),
     },
   });
   const { endpoint } = server;

@@ -28,6 +28,8 @@ export interface DirectoryBucketOptions {
   /** Only keys under one of these key prefixes (each ends with `/`) are served. Absent: all. */
   readonly mounts?: () => readonly string[];
   readonly managed?: boolean;
+  /** Key prefix, with its final slash, of a directory that listings do not show. */
+  readonly leftOut?: string;
 }
 
 export class DirectoryBucket implements BucketBackend {
@@ -43,7 +45,7 @@ export class DirectoryBucket implements BucketBackend {
     this.#directory = options.directory;
     this.#mounts = options.mounts;
     this.#names = options.managed === true ? managedNames : plainNames;
-    this.#walk = new DirectoryWalk(this.#names);
+    this.#walk = new DirectoryWalk(this.#names, options.leftOut);
   }
 
   async head(key: string): Promise<StoredMeta> {

@@ -43,10 +43,13 @@ const SETTLED_NS = 2_000_000_000n;
 
 export class DirectoryWalk {
   readonly #names: NameRule;
+  readonly #leftOut: string | undefined;
   readonly #kept = new Map<string, { readonly stamp: string; readonly children: readonly Child[] }>();
 
-  constructor(names: NameRule) {
+  /** `leftOut`: the key, with its final slash, of a directory that is never entered. */
+  constructor(names: NameRule, leftOut?: string) {
     this.#names = names;
+    this.#leftOut = leftOut;
   }
 
   /** `base` is the key prefix of `directory`, empty or with its final slash. */
@@ -54,6 +57,7 @@ export class DirectoryWalk {
     const { prefix, after } = request;
     for (const child of await this.#children(directory)) {
       const key = base + child.name;
+      if (key === this.#leftOut) continue;
       if (after !== undefined && compareKeys(key, after) <= 0 && !(child.isDirectory && after.startsWith(key)))
         continue;
       if (!child.isDirectory) {
