@@ -8,13 +8,15 @@ import { readConnection, saveConnection } from '#infra/local/state/connections.t
 test('a damaged note of how a run reached its table is a named error, an absent one is none', (context) => {
   const state = mkdtempSync(join(tmpdir(), 'icesweep-connections-'));
   context.after(() => rmSync(state, { recursive: true }));
-  const connection = {} as Parameters<typeof saveConnection>[2];
+  const connection = { directories: ['/lake'] };
   saveConnection(state, 'run-1', connection);
   assert.deepEqual(readConnection(state, 'run-1'), connection);
   assert.equal(readConnection(state, 'run-2'), undefined);
 
   const [file] = readdirSync(join(state, 'connections'));
-  writeFileSync(join(state, 'connections', file as string), '{');
+  for (const damaged of ['{', '', 'null', '{}']) {
+    writeFileSync(join(state, 'connections', file as string), damaged);
 
-  assert.throws(() => readConnection(state, 'run-1'), { name: 'MisconfiguredError' });
+    assert.throws(() => readConnection(state, 'run-1'), { name: 'MisconfiguredError' }, damaged);
+  }
 });

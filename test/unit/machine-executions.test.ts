@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
@@ -78,6 +78,19 @@ test('an execution whose process was killed no longer runs', async (t) => {
   await gone;
 
   assert.equal(register.describe('stays')?.status, 'ABORTED');
+});
+
+test('a note of an execution that is half-written tells of none that runs, and keeps nobody from the others', (t) => {
+  const folder = stateFolder(t);
+  const register = new ExecutionRegister(folder);
+  register.start('half', new Date().toISOString(), {});
+
+  for (const damaged of ['', '{"name":"ha', 'null']) {
+    writeFileSync(join(folder, 'executions/half.json'), damaged);
+
+    assert.equal(register.describe('half'), undefined);
+    assert.deepEqual(register.killed(), []);
+  }
 });
 
 test('an execution whose process was killed is recorded once by the machine that comes after it', async (t) => {

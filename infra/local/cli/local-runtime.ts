@@ -94,18 +94,24 @@ async function openMachine(
   return { storage, machine, close };
 }
 
+async function reachableConnection(name: string, stateFolder: string): Promise<Connection | undefined> {
+  try {
+    const connection = readConnection(stateFolder, name) ?? NO_TABLE;
+    await assertReachable(connection);
+    return connection;
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Runs whose process was killed get the record that they could not write, over the storage that they had. Where that cannot
  * be reached, a later command does it.
  */
 async function recordKilledRuns(context: CommandContext): Promise<void> {
   for (const name of new ExecutionRegister(context.stateFolder).killed()) {
-    const connection = readConnection(context.stateFolder, name) ?? NO_TABLE;
-    const isReachable = await assertReachable(connection).then(
-      () => true,
-      () => false,
-    );
-    if (!isReachable) continue;
+    const connection = await reachableConnection(name, context.stateFolder);
+    if (connection === undefined) continue;
     const opened = await openMachine(context, connection);
     try {
       await opened.machine.recordKilled(name);

@@ -62,9 +62,15 @@ export class ExecutionRegister {
     this.#write({ ...started, ...end, stopDate: new Date().toISOString() });
   }
 
+  /** A note that a crash of the machine left half-written tells of no execution that runs. */
   #read(name: string): RegisteredExecution | undefined {
     if (!isExecutionName(name) || !existsSync(this.#file(name))) return undefined;
-    return JSON.parse(readFileSync(this.#file(name), 'utf8')) as RegisteredExecution;
+    try {
+      return (JSON.parse(readFileSync(this.#file(name), 'utf8')) as RegisteredExecution | null) ?? undefined;
+    } catch (error) {
+      if (error instanceof SyntaxError) return undefined;
+      throw error;
+    }
   }
 
   /** As DescribeExecution would say it; undefined for one that was never started here. */
@@ -80,7 +86,7 @@ export class ExecutionRegister {
       .filter((file) => file.endsWith('.json'))
       .flatMap((file) => this.describe(file.slice(0, -'.json'.length)) ?? []);
     return found
-      .filter(({ error, stopDate }) => error === 'ProcessGone' && stopDate === undefined)
+      .filter(({ error, stopDate, input }) => error === 'ProcessGone' && stopDate === undefined && input !== undefined)
       .sort((left, right) => (left.startDate < right.startDate ? -1 : 1))
       .map(({ name }) => name);
   }

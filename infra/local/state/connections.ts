@@ -36,7 +36,9 @@ export function saveConnection(stateFolder: string, runId: string, connection: C
 export function readConnection(stateFolder: string, runId: string): Connection | undefined {
   const file = fileOf(stateFolder, runId);
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Connection;
+    const connection = JSON.parse(readFileSync(file, 'utf8')) as Connection | null;
+    if (!Array.isArray(connection?.directories)) throw new SyntaxError('No connection.');
+    return connection;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     if (!(error instanceof SyntaxError)) throw error;
