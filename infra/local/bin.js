@@ -54,7 +54,18 @@ function followParent() {
   delete process.env.ICESWEEP_FOLLOWS_PARENT;
 }
 
+/** A fault that nobody could catch, such as records on a full disk: one line, no stack. */
+function tellFault(error) {
+  // Whoever else listens knows more of it.
+  if (process.listenerCount('uncaughtException') > 1) return;
+  process.stderr.write(
+    `UnexpectedFault: ${error instanceof Error ? error.message : error}. Mend it and run the same command again.\n`,
+  );
+  process.exit(1);
+}
+
 async function start() {
+  process.on('uncaughtException', tellFault);
   if (process.env.ICESWEEP_FOLLOWS_PARENT === '1' && process.connected) followParent();
   // The published package holds compiled JavaScript, a checkout the sources.
   const entry = ['main.js', 'main.ts'].map((name) => join(here, 'cli', name)).find((file) => existsSync(file));

@@ -49,3 +49,19 @@ describe('the entry on an older Node', {
     assert.match(stderr, /^icesweep needs Node 24 or newer .*install Node 24.*\n$/);
   });
 });
+
+test('a fault that nobody could catch is told in one line, without a stack', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'icesweep-bin-'));
+  mkdirSync(join(folder, 'local/cli'), { recursive: true });
+  writeFileSync(join(folder, 'package.json'), '{"type": "module"}');
+  copyFileSync(BIN, join(folder, 'local/bin.js'));
+  writeFileSync(
+    join(folder, 'local/cli/main.js'),
+    'export const main = () => new Promise(() => setImmediate(() => { throw new Error("no space"); }));',
+  );
+  const { status, stderr } = spawnSync(process.execPath, [join(folder, 'local/bin.js')], { encoding: 'utf8' });
+  rmSync(folder, { recursive: true });
+
+  assert.equal(status, 1);
+  assert.equal(stderr, 'UnexpectedFault: no space. Mend it and run the same command again.\n');
+});

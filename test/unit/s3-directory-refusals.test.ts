@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { type BucketBackend, S3Refusal } from '#infra/local/s3/backend.ts';
 import { DirectoryBucket } from '#infra/local/s3/directory-bucket.ts';
+import { writeRefusalOf } from '#infra/local/s3/file-errors.ts';
 import { stepAfterDenial } from '#shared/storage/denied.ts';
 import { PROJECT } from '#test/support/cli-world.ts';
 
@@ -176,6 +177,7 @@ test('a large directory is read anew once it changed', async () => {
 function deleteAsNobody(at: string, key: string): string {
   const script = `
     import { DirectoryBucket } from '#infra/local/s3/directory-bucket.ts';
+import { writeRefusalOf } from '#infra/local/s3/file-errors.ts';
     const bucket = new DirectoryBucket({ directory: '/', mounts: () => [${JSON.stringify(at)}] });
     await bucket.delete(${JSON.stringify(at + key)}, { ifMatch: '"none"' }).then(
       () => console.log('deleted'),
@@ -219,4 +221,12 @@ test('the step after a denial is one of the store that denied', () => {
     step("AccessDenied: EROFS: read-only file system, unlink '/srv/t/data/a'"),
     'Mount the file system of /srv/t/data/a for writing.',
   );
+});
+
+test('a write to a full disk is refused for good, so that nobody waits for room', () => {
+  for (const code of ['ENOSPC', 'EDQUOT']) {
+    const refusal = writeRefusalOf(Object.assign(new Error(`${code}: no space`), { code }));
+
+    assert.deepEqual([refusal.status, refusal.code], [400, 'NoSpaceLeft']);
+  }
 });

@@ -1,6 +1,6 @@
 /** Opens the state folder for a command: its lock, its stores, its state machine; and closes all of it again. */
 
-import { InvalidInputError } from '#shared/errors.ts';
+import { InvalidInputError, MisconfiguredError } from '#shared/errors.ts';
 import { runPrefix } from '#shared/run/artefacts.ts';
 import { stopDeleting } from '#shared/run/delete-marks.ts';
 import { resolveInput } from '#shared/run/input.ts';
@@ -151,9 +151,24 @@ export async function withRuntime<T>(
     } finally {
       await runtime.close();
     }
+  } catch (error) {
+    throw stateFault(error, context.stateFolder);
   } finally {
     lock.release();
   }
+}
+
+/** What the file system says of a file of ours, or of a disk without room, in words. */
+function stateFault(error: unknown, folder: string): unknown {
+  const { code, path, message } = error as NodeJS.ErrnoException;
+  const isFull = code === 'ENOSPC' || code === 'EDQUOT';
+  if (!isFull && !(code !== undefined && path?.startsWith(`${folder}/`))) return error;
+  return new MisconfiguredError(`The state folder ${folder} cannot be written: ${message}.`, {
+    cause: error,
+    next: isFull
+      ? 'Make room, or keep the run elsewhere with --state DIR.'
+      : 'Keep the run elsewhere with --state DIR.',
+  });
 }
 
 /**

@@ -67,6 +67,22 @@ export async function openRunTable(
   throw new MisconfiguredError(`The records in ${stateDir} cannot be opened.`, { next: 'Use another --state folder.' });
 }
 
+/** Dynalite throws what it cannot open or write where nobody can catch it. */
+function watchFaults(stateDir: string): { readonly fault: Promise<never>; end(): void } {
+  let tell: (error: Error) => void = () => {};
+  const fault = new Promise<never>((_, reject) => {
+    tell = (error) =>
+      reject(
+        new MisconfiguredError(`The records in ${folderOf(stateDir)} cannot be opened: ${error.message}.`, {
+          cause: error,
+          next: 'Make room where the disk is full; where the records are damaged, use another --state folder.',
+        }),
+      );
+  });
+  process.on('uncaughtException', tell);
+  return { fault, end: () => void process.off('uncaughtException', tell) };
+}
+
 async function tryOpen(
   stateDir: string,
   createTableInput: Readonly<Record<string, unknown>>,
@@ -84,14 +100,18 @@ async function tryOpen(
     client.destroy();
     await new Promise<void>((resolve) => server.close(() => resolve()));
   };
+  const watch = watchFaults(stateDir);
   try {
-    if (!(await ensureTable(client, createTableInput))) {
+    if (!(await Promise.race([ensureTable(client, createTableInput), watch.fault]))) {
       await close();
       return undefined;
     }
   } catch (error) {
-    await close();
+    if (error instanceof MisconfiguredError) client.destroy();
+    else await close();
     throw error;
+  } finally {
+    watch.end();
   }
   return { endpoint, items: new DynamoItemTable(client, RUN_TABLE_NAME, STATUS_INDEX), close };
 }

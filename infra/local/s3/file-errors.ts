@@ -7,6 +7,9 @@ const DENIED = ['EACCES', 'EPERM', 'EROFS'];
 /** A key that is also the folder of another, or that no name can hold. */
 const UNFIT = ['EISDIR', 'ENOTDIR', 'EEXIST', 'ENOTEMPTY', 'ENAMETOOLONG'];
 
+/** Waiting makes no room. */
+const FULL = ['ENOSPC', 'EDQUOT'];
+
 function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
@@ -25,6 +28,9 @@ export function refusalOf(error: unknown): S3Refusal {
 
 /** A refused write: where the name itself is the reason, trying again is useless. */
 export function writeRefusalOf(error: unknown): S3Refusal {
+  if (FULL.includes(codeOf(error))) {
+    return new S3Refusal(400, 'NoSpaceLeft', `The disk is full: ${(error as Error).message}`);
+  }
   if (error instanceof S3Refusal || !UNFIT.includes(codeOf(error))) return refusalOf(error);
   return new S3Refusal(
     400,
