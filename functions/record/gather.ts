@@ -40,6 +40,9 @@ export async function gatherRun(run: RunState, entered: boolean | 'unknown', por
   const artefacts = new RunArtefacts(ports.work, ports.workBucket, run.prefix);
   const planArtefacts = new RunArtefacts(ports.work, ports.workBucket, run.seal_prefix || run.prefix);
   const plan = await planArtefacts.readJsonIfWhole<Plan>(artefact.plan);
+  const planHash = sha256Hex((await planArtefacts.read(artefact.plan)) ?? Buffer.alloc(0));
+  const receipts = <T extends Receipt>(count: number | undefined, name: (index: number) => string) =>
+    readAll<T>(planArtefacts, count ?? 0, name, planHash);
   const sealBytes = await planArtefacts.read(artefact.seal);
   const seal = await planArtefacts.readJsonIfWhole<Seal>(artefact.seal);
   const evaluation = await planArtefacts.readJsonIfWhole<{ readonly missing_files: number }>(artefact.evaluation);
@@ -56,9 +59,9 @@ export async function gatherRun(run: RunState, entered: boolean | 'unknown', por
     seal,
     digest: sealBytes === undefined ? null : sha256Hex(sealBytes),
     missingFiles: evaluation?.missing_files ?? 0,
-    scans: await readAll<ScanReceipt>(planArtefacts, plan?.scan.shards ?? 0, artefact.scanReceipt),
-    builds: await readAll<BuildReceipt>(planArtefacts, plan?.ranges.length ?? 0, artefact.buildReceipt),
-    lists: await readAll<ListReceipt>(planArtefacts, plan?.list.shards ?? 0, artefact.listReceipt),
+    scans: await receipts<ScanReceipt>(plan?.scan.shards, artefact.scanReceipt),
+    builds: await receipts<BuildReceipt>(plan?.ranges.length, artefact.buildReceipt),
+    lists: await receipts<ListReceipt>(plan?.list.shards, artefact.listReceipt),
     outcomes,
     habits,
     stop: await readStopMarker(artefacts).catch(cutMarker),
@@ -71,12 +74,22 @@ function cutMarker(error: unknown): StopMarker {
   return { error: 'ScanIncompleteError', message: `The stop marker cannot be read: ${String(error)}`, at: '' };
 }
 
-async function readAll<T>(artefacts: RunArtefacts, count: number, name: (index: number) => string): Promise<T[]> {
+interface Receipt {
+  readonly plan_hash: string;
+}
+
+/** Those of this plan: what another one, or an object without one, says is not counted. */
+async function readAll<T extends Receipt>(
+  artefacts: RunArtefacts,
+  count: number,
+  name: (index: number) => string,
+  planHash: string,
+): Promise<T[]> {
   const found: T[] = [];
   for (let start = 0; start < count; start += READS_AT_ONCE) {
     const group = Array.from({ length: Math.min(READS_AT_ONCE, count - start) }, (_, index) => start + index);
     const read = await Promise.all(group.map((index) => artefacts.readJsonIfWhole<T>(name(index))));
-    for (const receipt of read) if (receipt !== undefined) found.push(receipt);
+    for (const receipt of read) if (receipt?.plan_hash === planHash) found.push(receipt);
   }
   return found;
 }

@@ -156,6 +156,20 @@ test('a failed run that told its own end is not told again', async () => {
   assert.equal(world.events.length, events);
 });
 
+test('a receipt of no plan fails the run by name, and the record is written all the same', async () => {
+  const { world } = await orphanWorld(3);
+  world.onStage = async (stage) => {
+    if (stage !== 'evaluate') return;
+    const receipt = world.work.keys('work').find((key) => key.endsWith(artefact.listReceipt(0)));
+    await world.work.put('work', receipt as string, Buffer.from('{}'));
+  };
+
+  const { record } = await world.run(ALLOW_ALL, 'harmed');
+
+  assert.deepEqual([record.verdict, record.error], ['FAILED', 'ListingIncompleteError']);
+  assert.deepEqual(await findRecord(world.items, 'harmed'), record);
+});
+
 test('the error of a record is that of the worker, not that of the map', async () => {
   const { world } = await orphanWorld(3);
   world.tables.options = {
