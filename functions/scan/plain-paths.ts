@@ -48,13 +48,18 @@ export class PlainPaths {
 
   /** The folded key of a plain path, or null where the long way must decide. */
   keyOf({ bytes, start, end }: ByteSpan): PlainKey | null {
-    const head = this.#starts.find((candidate) => startsWith(bytes, start, end, candidate));
-    if (head === undefined) return null;
+    const head = firstStart(bytes, start, end, this.#starts);
+    if (head === null) return null;
     const from = start + head.length;
     if (!isPlain(bytes, from, end)) return null;
-    const inside = this.#prefixes.some((prefix) => startsWith(bytes, from, end, prefix));
-    return { key: bytes.subarray(from, end), inside };
+    return { key: bytes.subarray(from, end), inside: firstStart(bytes, from, end, this.#prefixes) !== null };
   }
+}
+
+/** A loop and no closure: it is run for every entry of every manifest. */
+function firstStart(bytes: Uint8Array, from: number, end: number, prefixes: readonly Buffer[]): Buffer | null {
+  for (const prefix of prefixes) if (startsWith(bytes, from, end, prefix)) return prefix;
+  return null;
 }
 
 function startsWith(bytes: Uint8Array, from: number, end: number, prefix: Uint8Array): boolean {

@@ -22,40 +22,38 @@ interface Section {
   readonly list: FingerprintList;
 }
 
+interface Held {
+  /** By group, then by range. */
+  readonly lists: Map<FragmentGroup, Map<number, Section>>;
+  /** Of the entry before: most are of one group and one range, and are spared the look-up. */
+  last: Section | undefined;
+  length: number;
+}
+
 export class FragmentBuffer {
-  /** By group, then by range: looked up once per entry of every manifest. */
-  #lists = new Map<FragmentGroup, Map<number, Section>>();
-  #length = 0;
+  /** Replaced as a whole by a flush, so that nothing is ever added to what was written already. */
+  #held: Held = { lists: new Map(), last: undefined, length: 0 };
 
   /** Fingerprints held; eight bytes each. */
   get length(): number {
-    return this.#length;
+    return this.#held.length;
   }
 
   add(range: number, group: FragmentGroup, fingerprint: bigint): void {
-    let ranges = this.#lists.get(group);
-    if (ranges === undefined) {
-      ranges = new Map();
-      this.#lists.set(group, ranges);
-    }
-    let entry = ranges.get(range);
-    if (entry === undefined) {
-      entry = { range, group, list: new FingerprintList() };
-      ranges.set(range, entry);
-    }
-    entry.list.push(fingerprint);
-    this.#length++;
+    const held = this.#held;
+    held.length++;
+    if (held.last?.range !== range || held.last.group !== group) held.last = sectionOf(held, range, group);
+    held.last.list.push(fingerprint);
   }
 
   /** Writes everything held as one object, appended to what was written before, and empties the buffer. */
   async flush(artefacts: RunArtefacts, name: string, before: WrittenFragments): Promise<WrittenFragments> {
-    if (this.#length === 0) return before;
-    const entries = this.#length;
-    const lists = [...this.#lists.values()]
+    const { lists: held, length: entries } = this.#held;
+    if (entries === 0) return before;
+    const lists = [...held.values()]
       .flatMap((ranges) => [...ranges.values()])
       .sort((a, b) => a.range - b.range || (a.group < b.group ? -1 : 1));
-    this.#lists = new Map();
-    this.#length = 0;
+    this.#held = { lists: new Map(), last: undefined, length: 0 };
     const parts: Buffer[] = [];
     const sections: FragmentSection[] = [];
     let offset = 0;
@@ -72,6 +70,20 @@ export class FragmentBuffer {
       entries: before.entries + entries,
     };
   }
+}
+
+function sectionOf({ lists }: Held, range: number, group: FragmentGroup): Section {
+  let ranges = lists.get(group);
+  if (ranges === undefined) {
+    ranges = new Map();
+    lists.set(group, ranges);
+  }
+  let section = ranges.get(range);
+  if (section === undefined) {
+    section = { range, group, list: new FingerprintList() };
+    ranges.set(range, section);
+  }
+  return section;
 }
 
 type ErrorClass = new (message: string) => Error;
